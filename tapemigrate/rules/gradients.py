@@ -18,6 +18,7 @@ from tapemigrate.rules.callgraph.callers import anchors, is_called_by_python, na
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
+from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.handing.class_links import class_links
 from tapemigrate.rules.handing.closures import adopt
@@ -32,7 +33,7 @@ from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
@@ -85,6 +86,17 @@ def handed_by(project: Project, scope: Scope) -> list[tuple[View, Request, Regio
     return sorted(found, key=lambda each: (each[0].unit.filename, begin(each[1].stmt)))
 
 
+def _made_at_top(unit: Unit) -> set[str]:
+    """The names of the module that other files may have for gradient functions of tfe."""
+    found: set[str] = set()
+    for stmt in top_level(unit.tree):
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+            symbol = lookup(unit.names.qualified(stmt.value.func) or "")
+            if symbol is not None and symbol.rule.startswith("TM11"):
+                found |= {each.id for each in stmt.targets if isinstance(each, ast.Name)}
+    return found
+
+
 def links(project: Project, unit: Unit) -> Links:
     """The functions of ``unit`` that hold gradient calls; a constructor goes by its class."""
     names: set[str] = set()
@@ -92,7 +104,7 @@ def links(project: Project, unit: Unit) -> Links:
     objects: set[Handed] = set()
     sources: set[str] = set()
     others = imported(unit)
-    names |= handed_on(project, unit)
+    names |= handed_on(project, unit) | _made_at_top(unit)
     calls = collect(project, unit)
     adopt(project, unit, calls)
     for scope, requests in calls.by_scope.items():

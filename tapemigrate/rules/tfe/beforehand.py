@@ -62,6 +62,11 @@ class Beforehand:
             code = self._put(code, wishes)
         return f"{keyword.arg}={code}" if keyword.arg else f"**{code}"
 
+    def seed(self, dy: ast.expr) -> str:
+        """What is passed for ``dy``, which the forward pass must not come before."""
+        code = self._writer.lower(dy, self._block)
+        return code if self._is_plain(dy) else self._put(code, ["dy", "seed"])
+
     def _put(self, code: str, wishes: list[str]) -> str:
         name = self._writer.naming.fresh(self._block, wishes)
         self._tape.setup.append(f"{name} = {code}")

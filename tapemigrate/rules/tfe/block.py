@@ -7,10 +7,14 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Kind as DefKind
+from tapemigrate.flow.functions import free_names
+from tapemigrate.flow.memory import FILLING
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, Scopes, targets_of
 from tapemigrate.source.entry_names import in_another_name
 from tapemigrate.source.points import begin, end
+from tapemigrate.source.trees import walk
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)
 # Calls that neither change anything nor see what a forward pass changes.
@@ -161,7 +165,7 @@ def hoistable(scopes: Scopes, node: ast.expr, root: ast.AST, sites: Set[ast.AST]
         if isinstance(parent, ast.Compare) and child not in (parent.left, parent.comparators[0]):
             return False
         child = parent
-    return not _acts_before(root, node, sites)
+    return not _acts_before(root, node, sites) and not _reads_before(scopes, root, node)
 
 
 def _within(node: ast.AST, holder: ast.AST) -> bool:
@@ -189,6 +193,60 @@ def _acts_before(root: ast.AST, node: ast.expr, sites: Set[ast.AST]) -> bool:
                 return True
         stack.extend(ast.iter_child_nodes(current))
     return False
+
+
+def _reads_before(scopes: Scopes, root: ast.AST, node: ast.expr) -> bool:
+    """Whether ``root`` reads before ``node`` what a function of the file changes: a counter."""
+    changed = scopes.unit.once(_changed_by_functions)
+    start, parents = begin(node), scopes.unit.parents
+    if isinstance(root, ast.AugAssign) and _last_name(root.target) in changed:
+        return True
+    for read in ast.walk(root) if changed else ():
+        if not isinstance(read, ast.Name | ast.Attribute) or not isinstance(read.ctx, ast.Load):
+            continue
+        if _last_name(read) not in changed:
+            continue
+        parent = parents[read]
+        above = parents[parent] if isinstance(parent, ast.Attribute) else None
+        called = isinstance(parent, ast.Call) and parent.func is read
+        called |= isinstance(above, ast.Call) and above.func is parent  # ``found.append(…)``
+        if end(read) <= start and not called and not _within(read, node):
+            return True
+    return False
+
+
+def _last_name(node: ast.AST) -> str | None:
+    """``calls`` of ``calls`` and ``self.calls``."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
+
+
+def _outside(held: ast.expr, free: Set[str]) -> set[str]:
+    """The last name of what is changed, if that is not a function's own."""
+    name = _last_name(held)
+    own = isinstance(held, ast.Name) and held.id not in free
+    return set() if own or name is None else {name}
+
+
+def _changed_by_functions(unit: Unit) -> frozenset[str]:
+    """The last names of what functions, when they are called, change outside of themselves."""
+    found: set[str] = set()
+    for function in unit.nodes(ast.FunctionDef):
+        if function.name == "__init__":
+            continue
+        shared, free = set[str](), free_names(function)
+        for node in walk(function):
+            match node:
+                case ast.Global(names=names) | ast.Nonlocal(names=names):
+                    shared |= set(names)
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Subscript(value=held, ctx=ast.Store()):
+                    found |= _outside(held, free)
+                case ast.Call(func=ast.Attribute(value=held, attr=name)):
+                    if name in FILLING or name.startswith("assign"):
+                        found |= _outside(held, free)
+        found |= shared
+    return frozenset(found)
 
 
 def _quiet(node: ast.AST) -> bool:

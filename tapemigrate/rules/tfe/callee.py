@@ -283,6 +283,9 @@ class Callees:
         methods = [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == f.attr]
         if len(methods) != 1 or self._scopes.is_assigned_attribute(f.attr):
             return Callee(name=f.attr)
+        of_self = isinstance(f.value, ast.Name) and f.value.id in ("self", "cls")
+        if of_self and self._scopes.is_overridden(cls, f.attr):
+            return Callee(name=f.attr)
         method = methods[0]
         marks = {d.id for d in method.decorator_list if isinstance(d, ast.Name)}
         if marks - {"staticmethod", "classmethod"} or len(marks) != len(method.decorator_list):
@@ -322,26 +325,49 @@ def signature(definition: Definition, hidden: int, name: str) -> Callee:
 
 def may_return_none(definition: Definition) -> bool:
     """Whether the function, by its own text, returns None on some path."""
+    returns = _returned(definition)
+    if returns is None:
+        return False
+    if any(r is None or (isinstance(r, ast.Constant) and r.value is None) for r in returns):
+        return True
+    return not isinstance(definition, ast.Lambda) and not _ends(definition.body)
+
+
+def returned_number(definition: Definition) -> str:
+    """What the function returns that is no tensor, though TensorFlow makes one of it.
+
+    ``0.5`` of ``return loss, 0.5``, or ``loss.numpy()``; empty where no such thing is seen. A tape
+    takes nothing but tensors.
+    """
+    for value in _returned(definition) or ():
+        for each in value.elts if isinstance(value, ast.Tuple | ast.List) else [value]:
+            match each:
+                case ast.Constant(value=int() | float() | complex()):
+                    return ast.unparse(each)
+                case ast.Call(func=ast.Name(id="float" | "int" | "len")):
+                    return ast.unparse(each)
+                case ast.Call(func=ast.Attribute(attr="numpy"), args=[]):
+                    return ast.unparse(each)
+    return ""
+
+
+def _returned(definition: Definition) -> list[ast.expr | None] | None:
+    """What its ``return`` statements give; None of a generator."""
     if isinstance(definition, ast.Lambda):
-        return isinstance(definition.body, ast.Constant) and definition.body.value is None
-    returns: list[ast.Return] = []
+        return [definition.body]
+    found: list[ast.expr | None] = []
     stack: list[ast.AST] = list(definition.body)
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Return):
-            returns.append(node)
+            found.append(node.value)
         elif isinstance(node, ast.Yield | ast.YieldFrom):
-            return False
+            return None
         elif not isinstance(
             node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
         ):
             stack.extend(ast.iter_child_nodes(node))
-    if any(
-        r.value is None or (isinstance(r.value, ast.Constant) and r.value.value is None)
-        for r in returns
-    ):
-        return True
-    return not _ends(definition.body)
+    return found
 
 
 def _ends(body: list[ast.stmt]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.symbols import CODE, is_contrib_eager, references, symbol_of
+from tapemigrate.source.points import begin
 from tapemigrate.tape.plan import Insert, ReplaceStatement
 
 # Two blank lines stand above them.
@@ -30,6 +31,7 @@ class Binding:
 
 def bindings(unit: Unit) -> Iterator[Binding]:
     """Every such name of the file."""
+    meant = dict(unit.names.imported())
     for node in unit.parents:
         if node.__class__ not in _BINDING:
             continue
@@ -37,15 +39,21 @@ def bindings(unit: Unit) -> Iterator[Binding]:
             for alias in node.names:
                 if _ours(alias.name):
                     yield Binding(node, alias.asname or alias.name, alias, alias.name)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                path = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.ImportFrom):
+            for alias in _written(node):
+                # Names of the file's own modules may mean such a thing as well.
+                path = f"{node.module}.*" if alias.name == "*" else meant.get(alias, "")
                 if _ours(path):
                     yield Binding(node, alias.asname or alias.name, alias, path)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             path_or_none = unit.names.qualified(node.value)
             if isinstance(node.targets[0], ast.Name) and path_or_none and _ours(path_or_none):
                 yield Binding(node, node.targets[0].id, None, path_or_none)
+
+
+def _written(node: ast.ImportFrom) -> list[ast.alias]:
+    """The names as they stand there: what a star brings is added to it for the analysis."""
+    return list({begin(alias): alias for alias in reversed(node.names)}.values())[::-1]
 
 
 def _ours(path: str) -> bool:
@@ -148,7 +156,8 @@ def _dead(
 def _without(statement: ast.stmt, names: set[str]) -> str:
     if not isinstance(statement, ast.Import | ast.ImportFrom):
         return ""
-    kept = [a for a in statement.names if (a.asname or a.name) not in names]
+    written = statement.names if isinstance(statement, ast.Import) else _written(statement)
+    kept = [a for a in written if (a.asname or a.name) not in names]
     if isinstance(statement, ast.Import) and any("." in name for name in names):
         kept.append(ast.alias("tensorflow"))  # what ``import tensorflow.contrib.eager`` binds
     if not kept:

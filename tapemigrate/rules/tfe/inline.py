@@ -39,8 +39,8 @@ def write(writer: Writer, site: Site, call: ast.Call, block: Block) -> None:
     used = set(block.used)
     tape = forward(writer, site, call, block)
     dy = _dy(site, call)
-    if dy is not None:
-        tape.dy = writer.lower(dy, block)
+    if dy is not None and site.f is not None:
+        tape.dy = Beforehand(writer, writer.callees.of(site.f), tape, block).seed(dy)
     block.lines += tape.opening()
     node = settle(writer.scopes, writer.source, site, call, tape)
     if _one_of_several(writer, block):

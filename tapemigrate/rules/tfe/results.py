@@ -10,6 +10,7 @@ from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.sites import Kind, Site
 from tapemigrate.rules.tfe.text import Source
 
+_APPLY = "apply_gradients"
 _ITERATING = frozenset({"list", "dict", "tuple", "zip"})
 
 
@@ -43,7 +44,7 @@ def settle(scopes: Scopes, source: Source, site: Site, call: ast.Call, tape: Tap
         source.replaced[call] = f"({tape.value}, {tape.gradients()})"
         return call
     if site.kind.implicit:
-        iterated = _only_iterated(parent, call)
+        iterated = _only_iterated(scopes, parent, call)
         source.replaced[call] = tape.pairs() if iterated else tape.gradients()
         return call
     index = _index(parent, call)
@@ -92,7 +93,7 @@ def _gradients(target: ast.expr, tape: Tape) -> str:
     return tape.gradient(tape.sources[0]) if _is_one(target, tape) else tape.gradients()
 
 
-def _only_iterated(parent: ast.AST, call: ast.Call) -> bool:
+def _only_iterated(scopes: Scopes, parent: ast.AST, call: ast.Call) -> bool:
     """Whether the pairs are only run over, so that they need not be a list."""
     if isinstance(parent, ast.Assign):
         return all(isinstance(t, ast.Tuple | ast.List) for t in parent.targets)
@@ -101,7 +102,7 @@ def _only_iterated(parent: ast.AST, call: ast.Call) -> bool:
     if isinstance(parent, ast.Call) and call in parent.args:
         func = parent.func
         if isinstance(func, ast.Attribute):
-            return func.attr == "apply_gradients"
+            return func.attr == _APPLY and not scopes.is_method(_APPLY)
         return isinstance(func, ast.Name) and func.id in _ITERATING
     return False
 
@@ -111,7 +112,8 @@ def only_applied(scopes: Scopes, call: ast.Call) -> bool:
     parent = scopes.unit.parents[call]
     if not isinstance(parent, ast.Call) or call not in parent.args:
         return False
-    return isinstance(parent.func, ast.Attribute) and parent.func.attr == "apply_gradients"
+    applied = isinstance(parent.func, ast.Attribute) and parent.func.attr == _APPLY
+    return applied and not scopes.is_method(_APPLY)
 
 
 def _index(parent: ast.AST, call: ast.Call) -> int | None:

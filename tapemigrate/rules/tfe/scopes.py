@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Def, Use
 from tapemigrate.flow.definitions import Kind as DefKind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import Scope, free_names, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Unit
@@ -277,15 +278,22 @@ class Scopes:
         return name in self._exported
 
     def may_be_wanted(self, name: str) -> bool:
-        """Whether another file imports the name, or all names, from code of one's own."""
+        """Whether another file imports the name, or all names, from code of one's own.
+
+        Or has it as an attribute of a module: ``helper.grad_fn``.
+        """
         wanted = {name, "*"}
+        others = [each for each in self._project.units.having(name) if each is not self.unit]
         return any(
             alias.name in wanted
-            for unit in self._project.units.having(name)
-            if unit is not self.unit
+            for unit in others
             for each in unit.nodes(ast.ImportFrom)
             if (each.module or "").split(".")[0] != "tensorflow"
             for alias in each.names
+        ) or any(
+            node.attr == name and (unit.names.qualified(node) or "").endswith(f".{name}")
+            for unit in others
+            for node in unit.nodes(ast.Attribute)
         )
 
     def gradient_calls(self, scope: Scope) -> list[ast.expr]:
@@ -305,6 +313,28 @@ class Scopes:
                 n.attr for n in self.unit.nodes(ast.Attribute) if not isinstance(n.ctx, ast.Load)
             )
         return name in self._assigned
+
+    def is_overridden(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether a class that extends ``cls``, in whichever file, has a method of that name."""
+        names = [cls.name]
+        for known in names:  # which grows meanwhile
+            for unit in self._project.units.having(known):
+                for each in unit.nodes(ast.ClassDef):
+                    bases = {(path_of(base) or ("",))[-1].lstrip(".") for base in each.bases}
+                    if known in bases and each is not cls:
+                        if any(getattr(stmt, "name", None) == name for stmt in each.body):
+                            return True
+                        names += [each.name] if each.name not in names else []
+        return False
+
+    def is_method(self, name: str) -> bool:
+        """Whether a class of the user's has a method of that name: it may not be TensorFlow's."""
+        return any(
+            isinstance(unit.parents[each], ast.ClassDef)
+            for unit in self._project.units.having(name)
+            for each in unit.nodes(ast.FunctionDef)
+            if each.name == name
+        )
 
     def computes(self, node: ast.expr) -> bool:
         """Whether evaluating ``node`` runs code: a call, a property, an element of a class."""

@@ -10,7 +10,6 @@ from tapemigrate.rules.tfe.callee import Callee
 from tapemigrate.rules.tfe.forms import Tape, apart
 from tapemigrate.rules.tfe.sites import Site
 from tapemigrate.rules.tfe.text import assignments
-from tapemigrate.tape.ops.kinds import Make
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer
@@ -49,14 +48,13 @@ class Sources:
         maybe = [self._names[e] for e in earlier if not values.distinct(args[e], arg)]
         direct = self._direct(arg)
         code = self._writer.lower(arg, self._block)
-        if direct is not None and not maybe:
+        if direct and not maybe:
             self._names[position] = code
-            if direct is not Make.VARIABLE:
-                self._watched.append(code)
+            self._watched.append(code)
             return
         name = self._names[position] = self._fresh(position, arg)
         self._watched.append(name)
-        if direct is not None and not same:
+        if direct and not same:
             tests = " or ".join(f"{code} is {other}" for other in maybe)
             self._later.append(f"{name} = {tf}.identity({code}) if {tests} else {code}")
         elif same and values.is_tensor(arg):
@@ -68,26 +66,13 @@ class Sources:
             self._pairs.append((name, f"{tf}.convert_to_tensor({code})"))
             self._later += apart(name, maybe, tf)
 
-    def _direct(self, arg: ast.expr) -> Make | None:
-        """Whether the argument itself can be the source: a tensor, or a variable.
+    def _direct(self, arg: ast.expr) -> bool:
+        """Whether the argument itself can be the source: a tensor, and no variable.
 
-        A variable that the function may get at by another way is converted: only what is passed
-        counts.
+        The function is passed a tensor made of a variable, and what it reads of that by another
+        way does not count.
         """
-        values = self._writer.values
-        if not isinstance(arg, ast.Name):
-            return None
-        if values.is_tensor(arg):
-            return Make.TENSOR
-        make = values.is_variable(arg)
-        others = [n for a in (*self._call.args, *self._call.keywords) for n in ast.walk(a)]
-        names = [n for n in others if isinstance(n, ast.Name) and n is not arg]
-        if make is None or any(values.may_be(n, arg) for n in names):
-            return None
-        closed = self._closed_over()
-        if closed is None or any(values.may_be(n, arg) for n in closed):
-            return None
-        return make
+        return isinstance(arg, ast.Name) and self._writer.values.is_tensor(arg)
 
     def _closed_over(self) -> list[ast.Name] | None:
         """What the function may read from where it was made; None where that cannot be told."""

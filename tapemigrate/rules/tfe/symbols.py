@@ -11,6 +11,7 @@ from typing import cast
 from tapemigrate.patterns import late
 from tapemigrate.rules.catalog import Symbol, lookup
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import names_bound
 
 Reference = tuple[ast.expr, str]
 
@@ -131,8 +132,10 @@ def _read(unit: Unit, node: ast.expr, symbol: Symbol) -> Use:
             return Use(node, node, name, None, problem)
         module, _, last = symbol.becomes.partition(".")
         if module == "builtins":
-            if last in unit.names.bound_names(unit.tree) and last not in dir(builtins):
+            if last in unit.once(names_bound):
                 return Use(node, node, name, None, f"`{last}` is another thing in this file")
+            if call is None and not isinstance(getattr(builtins, last), type):
+                return Use(node, node, name, None, f"it is a class, and `{last}` is none")
             return Use(node, node, name, last, f"`{last}` does the same", False, symbol.assumes)
         code = f"{tf}.{last}"
         return Use(node, node, name, code, f"`{code}` does the same", alias is None, assumes)

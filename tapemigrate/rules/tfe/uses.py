@@ -77,7 +77,7 @@ def _importable(scopes: Scopes, name: str, stmt: ast.stmt, uses: NameUses) -> bo
     """Whether other files may import the name: a module that uses it when it is run is a script."""
     if scopes.scope_of(stmt) is not scopes.unit.tree or name.startswith("_"):
         return False
-    if scopes.exported(name):
+    if scopes.exported(name) or scopes.may_be_wanted(name):
         return True
     run = [c for c in uses.calls if not _only_as_main(scopes, c)]
     return not run and not _only_as_main(scopes, stmt)

@@ -11,7 +11,9 @@ from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.symbols import short
 
 # Ops that may return the very tensor that they are given.
-_SAME = frozenset({"convert_to_tensor", "cast", "to_float", "to_double", "convert_to_tensor_v2"})
+_SAME = frozenset(
+    {"convert_to_tensor", "cast", "to_float", "to_double", "convert_to_tensor_v2", "add_n"}
+)
 # Functions of TensorFlow whose result is one tensor.
 _OPS = frozenset(
     {"constant", "convert_to_tensor", "ones", "zeros", "ones_like", "zeros_like", "fill", "eye"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -11,7 +11,7 @@ from typing import Literal, cast
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.tfe import functions, inline, vjp
 from tapemigrate.rules.tfe.block import Block, Naming, hoistable, host, names_between
-from tapemigrate.rules.tfe.callee import Callee, Callees, Unresolved
+from tapemigrate.rules.tfe.callee import Callee, Callees, Unresolved, returned_number
 from tapemigrate.rules.tfe.callers import Callers
 from tapemigrate.rules.tfe.inline import CannotInline
 from tapemigrate.rules.tfe.scopes import Scopes
@@ -22,17 +22,31 @@ from tapemigrate.rules.tfe.values import Values
 Form = Literal["inline", "function"]
 
 
+# The functions of Python that new code calls.
+_USED = ("any", "enumerate", "list", "zip")
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A function, and what it is passed before and after what a call passes."""
+    """A function, and what it is passed before what a call passes, and unless that passes it."""
 
     function: str
     first: Sequence[str] = ()
-    last: Sequence[str] = ()
+    last: Mapping[str, str] = field(default_factory=dict)
 
     def call(self, passed: Sequence[str]) -> str:
         """The call that passes ``passed``."""
-        return f"{self.function}({', '.join([*self.first, *passed, *self.last])})"
+        again = {each.partition("=")[0] for each in passed}
+        last = {name: code for name, code in self.last.items() if name not in again}
+        rest = [each for each in passed if each.startswith("**")]
+        if last and rest:
+            items = ", ".join(f'"{name}": {code}' for name, code in last.items())
+            passed = [each for each in passed if each not in rest]
+            return self._of([*passed, f"**{{{items}, {', '.join(rest)}}}"])
+        return self._of([*passed, *(f"{name}={code}" for name, code in last.items())])
+
+    def _of(self, passed: Sequence[str]) -> str:
+        return f"{self.function}({', '.join([*self.first, *passed])})"
 
 
 @dataclass(slots=True)
@@ -163,12 +177,24 @@ class Writer:
         return False
 
     def check(self, site: Site) -> None:
-        """That no other rule rewrites what would be written anew here.
+        """That no other rule rewrites what would be written anew here, and a tape can do it.
 
         Raises:
-            Unresolved: when one does.
+            Unresolved: when one does, or it cannot.
         """
+        definition = None if site.f is None else self.callees.of(site.f).definition
+        if definition is not None and (number := returned_number(definition)):
+            raise Unresolved(
+                f"its function returns `{number}`, which is no tensor: return what is "
+                "differentiated alone"
+            )
         call = self.calls.get(site)
+        for node in (site.node, *([call] if call is not None else [])):
+            for name in _USED:
+                if self.scopes.binder(name, node) is not None:
+                    raise Unresolved(
+                        f"`{name}` is another thing here, and the new code would call it"
+                    )
         scope = self.scopes.scope_of(site.node)
         for other in self.scopes.gradient_calls(scope):
             parents = set(self.scopes.parents(other))
@@ -238,12 +264,16 @@ class Writer:
         """What a call of ``f`` begins with. ``code`` writes the expressions in it."""
         if callee.target is not None:
             bound = [*map(code, callee.bound)]
-            keywords = [f"{k.arg}={code(k.value)}" for k in callee.bound_keywords]
-            return Head(code(callee.target), bound, keywords)
+            keywords = {str(k.arg): code(k.value) for k in callee.bound_keywords}
+            return Head(self._function(callee.target, code), bound, keywords)
+        return Head(self._function(f, code))
+
+    def _function(self, f: ast.expr, code: Callable[[ast.expr], str]) -> str:
+        """What is called, in parentheses where it needs some."""
         function = code(f)
         atom = isinstance(f, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
         atom |= f in self.source.replaced or function.isidentifier()
-        return Head(function if atom else f"({function})")
+        return function if atom else f"({function})"
 
     def function_name(self, site: Site, block: Block) -> str:
         """A name for the function that takes the place of what ``site`` makes."""
