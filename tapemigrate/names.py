@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -70,11 +70,15 @@ _UNBOUND = _State(None, False)
 
 
 class Names:
-    """The meaning of every name in ``tree``, asked for by the nodes of that very tree."""
+    """The meaning of every name in ``tree``, asked for by the nodes of that very tree.
 
-    def __init__(self, tree: ast.Module) -> None:
+    ``handed_on`` tells what modules of one's own have of TensorFlow: ``"helper.tf"``.
+    """
+
+    def __init__(self, tree: ast.Module, handed_on: Mapping[str, str] | None = None) -> None:
         self._tree = tree  # keeps the identities of its nodes alive
-        self._scopes = Scopes(tree)
+        self._handed_on = handed_on or {}
+        self._scopes = Scopes(tree, self._handed_on)
         # What a name means after its first, second, … binding, as far as it has been asked for.
         self._prefixes: dict[tuple[int, str], list[_State]] = {}
         # What it means when its scope has run to the end.
@@ -132,6 +136,10 @@ class Names:
             found = self._same.setdefault((found.path, found.kind), found)
         self._known[expr] = found
         return found
+
+    def imported(self) -> Iterator[tuple[ast.alias, str]]:
+        """The names of the import statements, and what they mean."""
+        return ((alias, path) for alias, path, _ in self._scopes.imports)
 
     def reexports(self) -> Iterator[tuple[ast.alias, str]]:
         """The imported names that the file itself never reads, and what they mean."""
@@ -247,6 +255,11 @@ class Names:
                 if base is not None and attributes[-1:] == ["tf"] and self._carries(expr.id, base):
                     attributes.pop()
                     base = _Meaning("tensorflow", base.kind)
+                elif base is not None and attributes and self._handed_on:
+                    known = self._handed_on.get(f"{base.path}.{attributes[-1]}")
+                    if known is not None:
+                        attributes.pop()
+                        base = _Meaning(known, base.kind)
                 break
             elif (by_string := string_step(expr)) is not None:
                 expr, attribute = by_string

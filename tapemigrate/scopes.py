@@ -6,7 +6,7 @@ Knows Python's rules of binding; what the bindings mean is for ``names`` to find
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
@@ -124,7 +124,9 @@ class Scopes:
         imported: The names of which some binding in some scope may mean an imported thing.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, handed_on: Mapping[str, str]) -> None:
+        """``handed_on``: what of TensorFlow modules of one's own have, by the paths there."""
+        self.handed_on = handed_on
         self.module = Scope("module", None)
         self.every: list[Scope] = [self.module]
         self.of_node: dict[ast.AST, Scope] = {tree: self.module}
@@ -164,6 +166,8 @@ class Scopes:
                 for binding in scope.bindings.get(name, ()):
                     if binding.what == path:
                         binding.what = module
+        meant = {(name, path): module for name, path, module in self._handed_on if name in known}
+        self.imports = [(a, meant.get((n, path), path), n) for a, path, n in self.imports]
 
     def _walk(self) -> None:
         stack = self._stack
@@ -305,6 +309,7 @@ class Scopes:
             else:
                 separator = "" if module.endswith(".") else "."
                 path = f"{module}{separator}{alias.name}"
+                path = self.handed_on.get(path, path)
                 name = alias.asname or alias.name
                 handed_on = may_hand_on(path, name, alias.name if node.module else "")
                 if handed_on:

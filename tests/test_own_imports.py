@@ -18,8 +18,12 @@ from tests.test_fixtures import FIXTURES, changed, fix
 
 # What both sides of were run, and gave the same: the one way, or the other name, makes them right.
 RIGHT = {
-    by_stars: "unsafe/name_that_a_function_of_its_module_gives",
+    by_stars: """
+        unsafe/name_that_a_function_of_its_module_gives mustflag/gradients_handed_on_by_a_module
+    """,
+    by_second_names: "mustflag/gradients_handed_on_by_a_module",
     by_other_names: """
+        mustflag/gradients_handed_on_by_a_module
         traps/list_filled_by_way_of_another_file traps/list_handed_on_by_another_file
         traps/star_import_of_what_reverses traps/subclass_by_another_name
     """,

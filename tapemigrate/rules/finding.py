@@ -34,13 +34,14 @@ class Unit:
 
     What follows from it is worked out when it is first asked for: of most files in which callers
     may stand, that is little. Of a ``notebook``, the text and the tree are those of its code cells,
-    one after the other.
+    one after the other. ``handed_on`` tells what modules of the user's have of TensorFlow.
     """
 
     filename: str
     text: str
     tree: ast.Module
     notebook: Notebook | None = None
+    handed_on: tuple[tuple[str, str], ...] = ()
     users: int = field(default=0, init=False, repr=False, compare=False)
     _once: dict[Callable[[Unit], Any], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -75,7 +76,7 @@ class Unit:
         """What names mean."""
         # Asked for too often to be looked up in ``_once``, as are the parents.
         if self._meant is None:
-            self._meant = Names(self.tree)
+            self._meant = Names(self.tree, dict(self.handed_on))
         return self._meant
 
     @property

@@ -8,6 +8,7 @@ from threading import Lock
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.decoding import SourceFile
+from tapemigrate.source.own_imports import handed_on
 from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.trees import pack
 
@@ -84,7 +85,7 @@ def unit(file: SourceFile, *, one_of_many: bool = False) -> Unit:
         tree = plain_tree(file)
         if one_of_many:
             pack(tree)
-        found = Unit(file.filename, file.text, tree, file.notebook)
+        found = Unit(file.filename, file.text, tree, file.notebook, handed_on(file.brought))
         _kept.put(file, found)
     return found
 

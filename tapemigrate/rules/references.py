@@ -104,13 +104,16 @@ def handed_on(project: Project, unit: Unit) -> frozenset[str]:
 
 
 def _taken_by(project: Project, unit: Unit, name: str) -> str | None:
-    """The file that has the name from this one, if one is at hand."""
+    """The file that has the name from this one, if one is at hand that is not told of it itself."""
     for other in project.units.having(name):
         if other is unit:
             continue
         taken = [*other.names.references(), *other.names.reexports()]
         taken += [(node, f"{module}.{name}") for module, node in _from_stars(other, name)]
+        known = dict(other.handed_on)
         for _, path in taken:
+            if path in known:
+                continue
             module, own = split_path(path)
             if own == name and module.strip(".") and may_hold(unit.filename, module):
                 return other.filename

@@ -28,7 +28,8 @@ def families() -> list[Callable[[Project, Unit], list[Finding]]]:
 
 
 def _tfe(project: Project, unit: Unit) -> list[Finding]:
-    if not project.aliases and not any(word in unit.text for word in _EAGER):
+    handed_on = any("eager" in path for _, path in unit.handed_on)
+    if not (project.aliases or handed_on) and not any(word in unit.text for word in _EAGER):
         return []
     from tapemigrate.rules.tfe import transformers
 

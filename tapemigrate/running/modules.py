@@ -40,6 +40,7 @@ _LOADED = late(
     rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(?:\w+\.)?(?:import_module|__import__)"
     rb"\([ \t]*[\"']([\w.]+)[\"'][^()\n]*\)(?:\.(\w+))?"
 )
+_TENSORFLOW = b"tensorflow"
 _STAR = late(rb"\bimport[ \t(]*\*")
 # A class that a function makes, and extends another.
 _INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
@@ -162,6 +163,16 @@ class Modules:
                     found += [each for each in self._files(path, module) if each not in found]
             if any(word in _data(path) for path in found[1:] for word in words):
                 yield from found[1:]
+
+    def bringing_tensorflow(self, user: str) -> Iterator[str]:
+        """The files from which one that names TensorFlow nowhere may have it: ``helper.tf``."""
+        if _TENSORFLOW in _data(user):
+            return
+        found = [user, *self.used(user)]
+        for path in found:  # which grows meanwhile
+            for module in self._table(path).wholesale:
+                found += [each for each in self._files(path, module) if each not in found]
+        yield from found[1:]
 
     def bringing_all_of(self, home: str) -> Iterator[str]:
         """The files that import all names of a module, by others too, and what else they do so."""

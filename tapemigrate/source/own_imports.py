@@ -12,7 +12,7 @@ import ast
 import builtins
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,21 +24,31 @@ from tapemigrate.source.trees import top_level, walk
 _STAR = late(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+\*", re.MULTILINE)
 _SECOND = late(r"^\w+[ \t]*=[ \t]*[A-Za-z_]\w*[ \t]*$", re.MULTILINE)
 _FROM = late(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import\b", re.MULTILINE)
+_FROM_NAMES = late(
+    r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\w[\w ]*(?:,[ \t]*\w[\w ]*)*)", re.MULTILINE
+)
+_IMPORT = late(r"^[ \t]*import[ \t]+([.\w][.\w ]*(?:,[ \t]*[.\w][.\w ]*)*)", re.MULTILINE)
 _ASKED = late(
     r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import\b(?=[ \t]*(?:\*|[(\\]|.*[ \t]as[ \t]))", re.MULTILINE
 )
+
+
+# What a file asks of TensorFlow that is of interest where it has that from another one.
+_ASKED_FOR = ("gradient", "hessians", "jacobian", "make_vjp")
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
     """What a module has for others: what ``import *`` brings, and its functions and classes.
 
-    ``handed_on`` is what it imports itself, by module and name, and may hand on.
+    ``handed_on`` is what it imports itself, by module and name, and may hand on; ``libraries`` are
+    the names that it has for modules of TensorFlow and what is in them, with the paths.
     """
 
     starred: frozenset[str]
     code: frozenset[str]
     handed_on: frozenset[tuple[str, str]] = frozenset()
+    libraries: frozenset[tuple[str, str]] = frozenset()
 
 
 def starred_modules(text: str) -> list[str]:
@@ -47,9 +57,19 @@ def starred_modules(text: str) -> list[str]:
 
 
 def asked_modules(text: str) -> list[str]:
-    """Those, and the modules of which it may have something under another name."""
+    """Those, and the modules of which it may have something under another name, or TensorFlow."""
+    if "import" not in text:
+        return []
     pattern = _FROM if _SECOND.search(text) else _ASKED
-    return list(dict.fromkeys(pattern.findall(text))) if "import" in text else []
+    found = pattern.findall(text)
+    if "tensorflow" not in text and any(word in text for word in _ASKED_FOR):
+        for line in _IMPORT.findall(text):
+            found += [part.split(" as ")[0].strip() for part in line.split(",")]
+        for module, names in _FROM_NAMES.findall(text):
+            found.append(module)
+            dot = "" if module.endswith(".") else "."
+            found += [f"{module}{dot}{n.split(' as ')[0].strip()}" for n in names.split(",")]
+    return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +90,31 @@ def offered(text: str, filename: str) -> Offered:
         for alias in stmt.names
         if alias.asname in (None, alias.name)
     )
-    return Offered(public if listed is None else bound & listed, code, handed_on)
+    starred = public if listed is None else bound & listed
+    return Offered(starred, code, handed_on, frozenset(_of_tensorflow(tree)))
+
+
+def _of_tensorflow(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that a module has for TensorFlow's, and their paths."""
+    for stmt in top_level(tree):
+        if isinstance(stmt, ast.Import):
+            for alias in stmt.names:
+                if alias.name.split(".")[0] == "tensorflow":
+                    yield alias.asname or "tensorflow", alias.name if alias.asname else "tensorflow"
+        elif isinstance(stmt, ast.ImportFrom) and not stmt.level:
+            module = stmt.module or ""
+            if module.split(".")[0] == "tensorflow":
+                names = (a for a in stmt.names if a.name != "*")
+                yield from ((a.asname or a.name, f"{module}.{a.name}") for a in names)
+
+
+def handed_on(brought: Iterable[tuple[str, Offered]]) -> tuple[tuple[str, str], ...]:
+    """What modules of one's own have of TensorFlow, by the paths by which a file means it."""
+    return tuple(
+        (f"{module}{'' if module.endswith('.') else '.'}{name}", path)
+        for module, there in brought
+        for name, path in sorted(there.libraries)
+    )
 
 
 def module_of(stmt: ast.ImportFrom) -> str:

@@ -23,14 +23,26 @@ class Brought:
             for step in steps_of(file.filename)[-2:]:  # a package goes by its folder
                 self._by_step[step].append(file)
         self._code: dict[tuple[str, str, int], frozenset[str]] = {}
+        self._of_libraries: dict[tuple[str, str, int], frozenset[tuple[str, str]]] = {}
 
     def into(self, file: SourceFile) -> SourceFile:
         """The file, with what modules at hand have of which it may import so."""
         found = [
-            (module, Offered(self._starred(file, module), self._code_of(file, module)))
+            (
+                module,
+                Offered(
+                    self._starred(file, module),
+                    self._code_of(file, module),
+                    libraries=self._libraries(file, module),
+                ),
+            )
             for module in asked_modules(file.text)
         ]
-        brought = tuple((module, there) for module, there in found if there.starred or there.code)
+        brought = tuple(
+            (module, there)
+            for module, there in found
+            if there.starred or there.code or there.libraries
+        )
         return replace(file, brought=brought) if brought else file
 
     def _homes(self, user: SourceFile, module: str) -> Iterator[SourceFile]:
@@ -52,6 +64,25 @@ class Brought:
                     found |= offered(home.text, home.filename).starred
                     pending += [(home, each) for each in starred_modules(home.text)]
         return frozenset(found)
+
+    def _libraries(
+        self, user: SourceFile, module: str, packages: int = _MOST_PACKAGES
+    ) -> frozenset[tuple[str, str]]:
+        """What a module has of TensorFlow, from other modules as well."""
+        key = user.filename, module, packages
+        if key not in self._of_libraries:
+            found = set[tuple[str, str]]()
+            for home in self._homes(user, module):
+                there = offered(home.text, home.filename)
+                found |= there.libraries
+                stars = starred_modules(home.text)
+                handed_on = {path for path, _ in there.handed_on}
+                for path in handed_on.union(stars) if packages else ():
+                    more = self._libraries(home, path, packages - 1)
+                    names = {name for each, name in there.handed_on if each == path}
+                    found |= {each for each in more if path in stars or each[0] in names}
+            self._of_libraries[key] = frozenset(found)
+        return self._of_libraries[key]
 
     def _code_of(
         self, user: SourceFile, module: str, packages: int = _MOST_PACKAGES

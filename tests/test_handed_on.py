@@ -1,0 +1,69 @@
+"""TensorFlow that a module of one's own has, and other files take from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.runner import run
+from tapemigrate.settings import Settings
+
+HELPER = """\
+import tensorflow as tf
+import tensorflow.contrib.eager as tfe
+import tensorflow.contrib.eager as T
+
+
+def loss(x):
+    return x * x
+"""
+OWN = "class tf:\n    @staticmethod\n    def gradients(y, x):\n        return [x]\n"
+USE = """
+
+
+def slope(x):
+    y = {loss}(x)
+    return {tf}.gradients(y, x)[0]
+
+
+g = {tfe}.gradients_function({loss})
+"""
+
+
+def fixes(folder: Path, helper: str, use: str) -> tuple[list[str], str]:
+    """The codes told of what uses the helper, and its new text."""
+    (folder / "helper.py").write_text(helper)
+    (folder / "use.py").write_text(use)
+    results = run([str(folder)], lambda path: Settings(), mode="preview", jobs=1).results
+    [found] = [each for each in results if each.filename.endswith("use.py")] or [None]
+    if found is None:
+        return [], use
+    codes = [each.code for each in (*found.diagnostics, *found.mended)]
+    return codes, use if found.new is None else found.new.decode()
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("from helper import tf, tfe, loss", {"tf": "tf", "tfe": "tfe", "loss": "loss"}),
+        ("from helper import *", {"tf": "tf", "tfe": "tfe", "loss": "loss"}),
+        ("from helper import *", {"tf": "tf", "tfe": "T", "loss": "loss"}),
+        ("import helper", {"tf": "helper.tf", "tfe": "helper.tfe", "loss": "helper.loss"}),
+        ("import helper as h", {"tf": "h.tf", "tfe": "h.tfe", "loss": "h.loss"}),
+    ],
+)
+def test_what_is_taken_from_there_is_told(tmp_path: Path, head: str, names: dict[str, str]) -> None:
+    codes, new = fixes(tmp_path, HELPER, head + USE.format(**names))
+    assert {"TM101", "TM111"} <= set(codes)
+    assert ".gradients(" not in new
+    assert "gradients_function" not in new
+    # What has gone from the helper is not asked for any longer.
+    assert "tfe" not in new.split("\n\n")[0].replace("helper.tfe", "")
+
+
+@pytest.mark.parametrize("head", ["from helper import tf", "from helper import *"])
+def test_a_namesake_is_none_of_ours(tmp_path: Path, head: str) -> None:
+    text = f"{head}\n\n\ndef slope(x):\n    y = x * x\n    return tf.gradients(y, x)[0]\n"
+    codes, new = fixes(tmp_path, OWN, text)
+    assert (codes, new) == ([], text)
