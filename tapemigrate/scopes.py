@@ -124,9 +124,9 @@ class Scopes:
         imported: The names of which some binding in some scope may mean an imported thing.
     """
 
-    def __init__(self, tree: ast.Module, handed_on: Mapping[str, str]) -> None:
+    def __init__(self, tree: ast.Module, handed_on: Mapping[str, str] | None = None) -> None:
         """``handed_on``: what of TensorFlow modules of one's own have, by the paths there."""
-        self.handed_on = handed_on
+        self.handed_on = handed_on or {}
         self.module = Scope("module", None)
         self.every: list[Scope] = [self.module]
         self.of_node: dict[ast.AST, Scope] = {tree: self.module}

@@ -93,9 +93,11 @@ EMITTED = {
         def step():
             w = tf.Variable(2.0)
             b = tf.Variable(1.0)
+            w_tensor, b_tensor = tf.convert_to_tensor(w), tf.convert_to_tensor(b)
             with tf.GradientTape() as tape:
-                value = w * 3.0 + b
-            dw, db = tape.gradient(value, [w, b])
+                tape.watch([w_tensor, b_tensor])
+                value = w_tensor * 3.0 + b_tensor
+            dw, db = tape.gradient(value, [w_tensor, b_tensor])
             w.assign_sub(dw)
         """,
     ),

@@ -59,4 +59,6 @@ watched_variables window with_name_scope with_options write zero_grad zero_state
 """
 _BUILTINS = (dict, list, set, str, bytes, tuple, int, float)
 
-LIBRARY_METHODS = frozenset(_OTHERS.split()) | {name for each in _BUILTINS for name in dir(each)}
+#: Those of Python's containers left out.
+TENSORFLOW_METHODS = frozenset(_OTHERS.split())
+LIBRARY_METHODS = TENSORFLOW_METHODS | {name for each in _BUILTINS for name in dir(each)}

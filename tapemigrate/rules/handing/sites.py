@@ -7,10 +7,10 @@ import ast
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import Callers, may_be_another
-from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.companions import companions
 from tapemigrate.rules.callgraph.imported import missing_folders
-from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
+from tapemigrate.rules.callgraph.library_methods import TENSORFLOW_METHODS
 from tapemigrate.rules.callgraph.meaning import is_called_from_outside
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
 from tapemigrate.rules.finding import Unit
@@ -92,10 +92,10 @@ class Sites:
             return False
         if own:
             return not name.startswith("_")
-        if name.startswith("_") or name in LIBRARY_METHODS:
+        bases = [path for path in known.unseen_bases(unit, cls) if is_of_library(path)]
+        if bases and (name.startswith("_") or name in TENSORFLOW_METHODS):
             return True
-        bases = known.unseen_bases(unit, cls)
-        return not all(path is not None and path.split(".")[0] == "tensorflow" for path in bases)
+        return any(path is not None and path.split(".")[0] != "tensorflow" for path in bases)
 
     def _by_folders(self, helper: Helper, found: Callers) -> tuple[list[CallSite], list[str]]:
         """The calls that only the name of a folder above the files can tell, and the rest."""
