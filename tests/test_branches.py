@@ -41,6 +41,20 @@ def test_a_session_may_run_in_between(made: str, between: str, persistent: bool)
     assert ("GradientTape(persistent=True)" in text) == persistent
 
 
+@pytest.mark.parametrize("session", ["tf.Session()", "None"])
+def test_the_session_is_another_files(session: str) -> None:
+    step = "def step(session, x):\n    y = tf.cond(x > 1.0, lambda: x * x, lambda: x)\n"
+    step += "    session.run(y)\n    return tf.gradients(y, x)[0]\n"
+    texts = {
+        "step.py": f"import tensorflow as tf\n\n\n{step}",
+        "main.py": "import tensorflow as tf\nfrom step import step\n\n"
+        f"step({session}, tf.ones([]))\n",
+    }
+    files = {name: decode(text.encode(), name) for name, text in texts.items()}
+    new = analyse(files, Settings(), rewrite=True).rewritten["step.py"]
+    assert ("persistent=True" in new) == (session != "None")
+
+
 def test_without_branches_it_is_an_ordinary_one() -> None:
     text = fixed(f"{HEAD}y = x * x\n{SESSION}{RUN}{ASK}{TELL}")
     assert "GradientTape()" in text

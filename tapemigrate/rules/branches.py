@@ -12,8 +12,15 @@ _WORDS = late(
 
 
 def runs_branches(project: Project, unit: Unit) -> bool:
-    """Whether the file is for sessions, and some file may make a branch or a loop of the graph."""
-    return unit.graph and project.once(_has_branches)
+    """Whether it is a program for sessions, and some file may make a branch or a loop of the graph.
+
+    The session may be another file's, which hands it on.
+    """
+    return (unit.graph or project.once(_has_sessions)) and project.once(_has_branches)
+
+
+def _has_sessions(project: Project) -> bool:
+    return any("Session(" in each.text for _, each in project.units.files())
 
 
 def _has_branches(project: Project) -> bool:
