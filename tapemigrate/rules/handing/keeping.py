@@ -155,29 +155,31 @@ class Keeper:
             self._of_objects[request] = found or ""
             return
         before = placed.found[request]
-        sharing = self._shared.setdefault(found.producer.key, [])
-        sharing.append((placed, request, found))
+        for producer in found.producers:
+            self._shared.setdefault(producer.key, []).append((placed, request, found))
         keeping = Keeping(found.tape, found.recorded, found.assumptions, found.single)
-        refusal = self._open_shared(found.producer) or self._ask(placed, request, keeping)
+        refusal = self._open_shared(found) or self._ask(placed, request, keeping)
         if refusal is not None:
             self._of_objects[request] = refusal.reason
             placed.found[request] = before
-            sharing.pop()
+            for producer in found.producers:
+                self._shared[producer.key].pop()
             self._close(request)
-            self._open_shared(found.producer)
+            self._open_shared(found)
 
-    def _open_shared(self, producer: Producer) -> Refusal | None:
-        """Opens one tape for all requests that share it, which records what each of them needs."""
-        sharing = self._shared[producer.key]
-        names = frozenset(name for _, _, held in sharing for name in held.names)
-        for placed, request, held in sharing:
-            self._close(request)
-            kept = producer.kept(names, request)
-            if isinstance(kept, str):
-                return Refusal(kept, "")
-            refusal = self._open(placed, request, kept, held.recorded)
-            if refusal is not None:
-                return refusal
+    def _open_shared(self, found: Held) -> Refusal | None:
+        """Opens one tape per class for all requests that share it: of what each of them needs."""
+        for producer in found.producers:
+            sharing = self._shared[producer.key]
+            names = frozenset(n for _, _, held in sharing for n in held.wanted(producer))
+            for placed, request, held in sharing:
+                self._close(request, producer)
+                kept = producer.kept(names, request)
+                if isinstance(kept, str):
+                    return Refusal(kept, "")
+                refusal = self._open(placed, request, kept, held.recorded)
+                if refusal is not None:
+                    return refusal
         return None
 
     def _open(
@@ -212,9 +214,11 @@ class Keeper:
         self._close(request)
         return outcome
 
-    def _close(self, request: Request) -> None:
-        """Takes the tape of a request back, wherever it was opened."""
+    def _close(self, request: Request, of: Producer | None = None) -> None:
+        """Takes the tape of a request back, wherever it was opened: only by ``of``, if given."""
         for there in list(self._touched.values()):
+            if of is not None and not of.is_method(there.view):
+                continue
             own = [r for r in there.handed if r.api == "kept" and r.call is request.call]
             for each in own:
                 del there.handed[each]

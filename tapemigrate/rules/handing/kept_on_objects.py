@@ -13,7 +13,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, is_super, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.instances import instances
+from tapemigrate.rules.callgraph.instances import Instances, instances
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
@@ -48,27 +48,32 @@ _LEAVES = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tape that ``owner``, an object, can keep for a request: of what, and by which class.
+    """A tape that ``owner``, an object, can keep for a request, whatever its class: of what.
 
-    ``names`` are the attributes that it has to record, ``recorded`` those that the request reads
-    and that are settled by that.
+    ``names`` are the attributes that each of the ``producers`` has to record, ``recorded`` those
+    that the request reads and that are settled by that.
     """
 
-    producer: Producer
+    producers: tuple[Producer, ...]
     owner: Path
-    names: frozenset[str]
+    names: tuple[frozenset[str], ...]
     recorded: frozenset[Path]
     assumptions: tuple[str, ...]
 
     @property
     def single(self) -> bool:
         """Whether the source is certainly one tensor."""
-        return self.producer.gives_one_tensor()
+        return all(producer.gives_one_tensor() for producer in self.producers)
 
     @property
     def tape(self) -> str:
         """The tape, as the function calls it that asks it."""
-        return f"{text_of(self.owner)}.{self.producer.tape}"
+        return f"{text_of(self.owner)}.{self.producers[0].tape}"
+
+    def wanted(self, producer: Producer) -> frozenset[str]:
+        """The attributes that this class has to record; none, if it is not one of them."""
+        own = [n for p, n in zip(self.producers, self.names, strict=True) if p.key == producer.key]
+        return frozenset[str]().union(*own)
 
 
 def keep_on_object(
@@ -92,35 +97,40 @@ def keep_on_object(
     shown = f"`{text_of(owner)}`"
     if not made.classes:
         return f"of which class {shown} is cannot be seen"
-    if len(made.classes) > 1:
-        return f"{shown} may be of several classes"
     if made.other:
         return f"{shown} may be something else, or unfinished, in {made.other}"
-    home, cls = made.classes[0]
-    producer = Producer(project, home, cls, names)
-    if here is not None and not producer.takes_tensors():
+    producers = tuple(Producer(project, home, cls, names) for home, cls in made.classes)
+    if here is not None and not all(producer.takes_tensors() for producer in producers):
         return None
-    problem = producer.problem(read) or ("" if here is not None else _is_called(view, owner))
-    if problem:
-        return problem
-    needed = {name: producer.needs(name) for name in read}
-    wanted = frozenset(name for name, need in needed.items() if need)
-    if not wanted:
-        return f"`{cls.name}` does not compute the target"
-    assumptions = _assumptions(shown, cls, home, view, made.unseen, made.stray)
-    if classes(project).has_unseen_bases(home, cls):
-        assumptions.append(f"what `{cls.name}` extends keeps attributes as they are set")
-    settled = frozenset((*owner, f".{n}") for n, need in needed.items() if need is not None)
-    return Held(producer, owner, wanted, settled, tuple(assumptions))
+    if len({producer.tape for producer in producers}) > 1:
+        return f"{shown} may be of several classes, which cannot keep it under one name"
+    if any(a.is_akin_to(b) for a in producers for b in producers if a is not b):
+        return f"{shown} may be of several classes, which have methods in common"
+    wanted = list[frozenset[str]]()
+    settled = read
+    for producer in producers:
+        problem = producer.problem(read) or ("" if here is not None else _is_called(view, owner))
+        if problem:
+            return problem
+        needed = {name: producer.needs(name) for name in read}
+        wanted.append(frozenset(name for name, need in needed.items() if need))
+        if not wanted[-1]:
+            return f"`{producer.name}` does not compute the target"
+        settled = {name for name in settled if needed[name] is not None}
+    assumptions = _assumptions(shown, made)
+    for home, cls in made.classes:
+        if classes(project).has_unseen_bases(home, cls):
+            assumptions.append(f"what `{cls.name}` extends keeps attributes as they are set")
+    recorded = frozenset((*owner, f".{name}") for name in settled)
+    return Held(producers, owner, tuple(wanted), recorded, tuple(assumptions))
 
 
-def _assumptions(
-    shown: str, cls: ast.ClassDef, home: Unit, view: View, unseen: list[str], stray: str
-) -> list[str]:
-    if not unseen and not stray:
+def _assumptions(shown: str, made: Instances) -> list[str]:
+    if not made.unseen and not made.stray:
         return []
-    where = f"{shown} is always a `{cls.name}` of {home.filename}"
-    return [f"{where}, also in {stray}" if stray else f"{where} ({unseen[0]})"]
+    which = " or ".join(f"a `{cls.name}` of {home.filename}" for home, cls in made.classes)
+    where = f"{shown} is always {which}"
+    return [f"{where}, also in {made.stray}" if made.stray else f"{where} ({made.unseen[0]})"]
 
 
 def _owner(view: View, sources: Sources) -> tuple[Path, list[str]] | None:
@@ -184,6 +194,22 @@ class Producer:
         """The same for all requests that share a tape."""
         return self._cls, self.tape
 
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return self._cls.name
+
+    def is_akin_to(self, other: Producer) -> bool:
+        """Whether one method may be a method of both classes."""
+        return bool(self._lineage() & other._lineage())
+
+    def is_method(self, view: View) -> bool:
+        """Whether the scope is a method of the class."""
+        return view.cls in self._lineage()
+
+    def _lineage(self) -> set[ast.ClassDef]:
+        return set(self._project.effects(self._unit).lineage(self._cls))
+
     def problem(self, read: set[str]) -> str:
         """Why no tape can be kept on objects of the class."""
         project, unit, cls = self._project, self._unit, self._cls
@@ -193,8 +219,9 @@ class Producer:
             return f"`{cls.name}` may not take an attribute more, as it is made"
         if name := fixed_by(project, unit, cls, read):
             return f"`{cls.name}` may not take an attribute more, for `{name}`"
-        lineage = list(project.effects(unit).lineage(cls))
-        methods = {m.name for c in lineage for m in c.body if isinstance(m, ast.FunctionDef)}
+        methods = {
+            m.name for c in self._lineage() for m in c.body if isinstance(m, ast.FunctionDef)
+        }
         if methods & _HOOKS:
             return f"`{cls.name}` decides itself what its objects are"
         for name in (cls.name, "__init__"):
@@ -288,7 +315,7 @@ class Producer:
         project, unit, cls = self._project, self._unit, self._cls
         scope = producer.scope
         assert isinstance(scope, ast.FunctionDef)
-        if unit.parents[scope] not in list(project.effects(unit).lineage(cls)):
+        if unit.parents[scope] not in self._lineage():
             return f"`{name}` is not computed by a method of `{cls.name}`"
         if project.effects(unit).method(cls, scope.name) is not scope:
             return f"`{scope.name}` is overridden in `{cls.name}`"
