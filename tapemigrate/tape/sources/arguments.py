@@ -84,6 +84,12 @@ def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
         several = isinstance(request.target, ast.List | ast.Tuple)
         if several and any(u.made.kind is Kind.PARAM for u in uses):
             return True
+        if any(
+            _is_none(u.made.value) for u in uses if len(u.made.path) > len(path_of(given) or ())
+        ):
+            return True  # ``seeds[0] = None``
+    elif any(_is_unpacked_none(each, flow) for each in _written_out(given)):
+        return True
     for value in values:
         if may_list_none(value, kinds) or (value is not given and lists_none(value)):
             return True
@@ -106,9 +112,22 @@ def _by_all_names(node: ast.expr, flow: Flow) -> set[Use]:
 
 def lists_none(value: ast.expr) -> bool:
     """Whether a None stands in the list."""
-    return isinstance(value, ast.List | ast.Tuple) and any(
-        isinstance(e, ast.Constant) and e.value is None for e in value.elts
-    )
+    return isinstance(value, ast.List | ast.Tuple) and any(map(_is_none, value.elts))
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_unpacked_none(node: ast.expr, flow: Flow) -> bool:
+    """Whether it is taken out of a list in which a None stands: ``a, b = seeds``."""
+    for made in origins(flow.reads.get(node, frozenset())):
+        if made.kind is not Kind.ELEMENT or made.value is None:
+            continue
+        whole = [d.value for d in origins(flow.reads.get(made.value, frozenset()))]
+        if any(each is not None and lists_none(each) for each in (made.value, *whole)):
+            return True
+    return False
 
 
 def may_list_none(value: ast.expr, kinds: Kinds) -> bool:
@@ -151,10 +170,66 @@ def _is_tensor(node: ast.expr, kinds: Kinds) -> bool:
     return False
 
 
-def stopped_at(request: Request, reader: SourceReader, room: Room, ops: Ops) -> list[Def] | Refusal:
+def _varies(node: ast.expr, flow: Flow, kinds: Kinds) -> bool:
+    """Whether what ``stop_gradients`` holds is now this and now that: ``[h] if partial else []``.
+
+    Or cannot be told: ``hidden[:depth]``, ``modes[name]``.
+    """
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return any(_is_one_of_several(each, flow, kinds) for each in elements)
+        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner]):
+            return _varies(inner, flow, kinds)
+        case ast.Call():
+            return short(kinds.name(node.func)) is None
+    if path_of(node) is None:
+        return not isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp)
+    made = _one_made(node, flow)
+    if made is None:
+        return True
+    given = made.kind is Kind.ASSIGN and made.path == path_of(node)
+    return given and made.value is not None and _varies(made.value, flow, kinds)
+
+
+def _beside_sources(request: Request) -> list[ast.expr]:
+    """What ``stop_gradients`` is given that is no source: those are what they are in both."""
+    sources = {ast.dump(each) for each in (request.sources, *_written_out(request.sources))}
+    stop = request.stop
+    if stop is None or ast.dump(stop) in sources:
+        return []
+    others = [each for each in _written_out(stop) if ast.dump(each) not in sources]
+    return [ast.List(others, ast.Load())] if _written_out(stop) else [stop]
+
+
+def _written_out(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else []
+
+
+def _is_one_of_several(node: ast.expr, flow: Flow, kinds: Kinds) -> bool:
+    """The same of an element of it, which is a tensor, and has a name."""
+    if isinstance(node, ast.Starred):
+        return _varies(node.value, flow, kinds)
+    if isinstance(node, ast.List | ast.Tuple):
+        return _varies(node, flow, kinds)
+    return path_of(node) is None or _one_made(node, flow) is None
+
+
+def _one_made(node: ast.expr, flow: Flow) -> Def | None:
+    """What alone gives the name its value; None where that is changed, or one of several."""
+    made = [use.made for use in flow.reads.get(node, frozenset())]
+    known = len(made) == 1 and made[0].kind in (Kind.ASSIGN, Kind.ELEMENT, *_OUTSIDE)
+    return made[0] if known else None
+
+
+def stopped_at(
+    request: Request, reader: SourceReader, room: Room, ops: Ops, flow: Flow, kinds: Kinds
+) -> list[Def] | Refusal:
     """The definitions of ``stop_gradients`` that are not leaves anyway."""
     if request.stop is None:
         return []
+    if any(_varies(each, flow, kinds) for each in _beside_sources(request)):
+        shown = ast.unparse(request.stop)
+        return Refusal(f"what `{shown}` in `stop_gradients` holds is not always the same", STOP)
     read = reader.read(request.stop)
     if read.refusal:
         return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
