@@ -13,7 +13,13 @@ from tapemigrate.flow.filled import Filled, FilledArguments, root_name
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.members import Members
-from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
+from tapemigrate.flow.memory import (
+    is_remembering,
+    keeps_when_called,
+    makes_function,
+    remembers,
+    remembers_objects,
+)
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.touched import Known, Touched
 from tapemigrate.flow.unpacking import all_given
@@ -211,7 +217,9 @@ class Effects(Members):
     def is_remembering(self, value: ast.expr) -> bool:
         """Whether it is a function of the file that gives what earlier calls of it gave."""
         own = isinstance(value, ast.Call) and any(
-            isinstance(a, ast.Name) and (a.id in self._functions or a.id in self._classes)
+            makes_function(a)
+            or isinstance(a, ast.Attribute)
+            or (isinstance(a, ast.Name) and (a.id in self._functions or a.id in self._classes))
             for a in value.args
         )
         return own and is_remembering(value, self.functions)

@@ -50,8 +50,17 @@ def is_cached(function: NamedFunction) -> bool:
 
 def is_remembering(value: ast.expr, named: Callable[[str], list[NamedFunction]]) -> bool:
     """Whether it is a function that was handed to what keeps results: ``lru_cache(8)(make)``."""
-    handed = isinstance(value, ast.Call) and any(isinstance(a, ast.Name) for a in value.args)
+    handed = isinstance(value, ast.Call) and any(
+        isinstance(a, ast.Name | ast.Attribute) or makes_function(a) for a in value.args
+    )
     return handed and isinstance(value, ast.Call) and _by_decorator(value.func, named)
+
+
+def makes_function(value: ast.expr) -> bool:
+    """Whether it is a function without a name: a lambda, or ``partial(make, width=3)``."""
+    return isinstance(value, ast.Lambda) or (
+        isinstance(value, ast.Call) and _last(value) == "partial"
+    )
 
 
 def remembers_objects(

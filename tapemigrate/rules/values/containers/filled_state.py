@@ -149,6 +149,8 @@ def _filled_state(unit: Unit) -> frozenset[str]:
                 _fills_a_default(unit, node) or effects.remembers(node)
             ):
                 found.add(node.name)
+    tops = unit.once(given_at_top)
+    found |= {name for name, values in tops.items() if any(map(_is_bound_container, values))}
     return frozenset(held_together(unit, found))
 
 
@@ -335,15 +337,19 @@ def _is_uncomputed(
 
 
 def _fills_a_default(unit: Unit, function: ast.FunctionDef) -> bool:
-    args = function.args
-    named = [*args.posonlyargs, *args.args]
-    lists = {
-        a.arg
-        for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
-        if isinstance(d, ast.List | ast.Dict | ast.Set)
-    }
+    defaults = named_defaults(function.args)
+    lists = {name for name, default in defaults.items() if is_container(default)}
     return bool(lists) and any(
         name in lists for node in walk(function) for name, _ in _filled(unit, node)
+    )
+
+
+def _is_bound_container(value: ast.expr) -> bool:
+    """Whether a partial has a new container of its own: ``partial(add, [])``."""
+    return (
+        isinstance(value, ast.Call)
+        and last_of(value.func) == "partial"
+        and any(map(is_container, arguments_of(value)[1:]))
     )
 
 
