@@ -12,6 +12,7 @@ from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Posi
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.brought import Brought
 from tapemigrate.rules.callgraph.changed_below import parts_below
+from tapemigrate.rules.callgraph.imported import given_at
 from tapemigrate.rules.callgraph.replaced import is_replaced
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.kept_units import let_go, unit
@@ -237,6 +238,7 @@ def _project(
             named_alike,
             parts_below,
             is_replaced,
+            given_at,
         )
         yield project
         project.forget()

@@ -243,7 +243,7 @@ class Evaluation:
             case ast.Attribute(value=ast.Call() as owner) if self._is_alone(call):
                 # ``Hook(gate).before(x)``: what an object is handed, its method may change.
                 handed = arguments_of(owner) if _is_of_class(owner) else []
-                found += [each for each in handed if self._is_object(each, state)]
+                found += [each for each in handed if self._is_object(each, state, owned=True)]
         if isinstance(call.func, ast.Name):
             made = (u.made for u in self._states.reads.get(call.func, NONE))
             for value in (d.value for d in made if d.kind is Kind.ASSIGN):
@@ -265,9 +265,11 @@ class Evaluation:
         """Whether nobody needs the result: it is called for what it does."""
         return isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
 
-    def _is_object(self, expr: ast.expr, state: State) -> bool:
+    def _is_object(self, expr: ast.expr, state: State, owned: bool = False) -> bool:
         path = path_of(expr)
-        return path is not None and any(is_object(d) for d in self._states.meant(state, path))
+        if path is None:
+            return False
+        return any(is_object(made) for made in self._states.meant(state, path, owned))
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State

@@ -375,9 +375,9 @@ class States:
         objects = self.meant(state, path[:-1]) if self._hooked else ()
         return any(calls_one_of(d, self._hooked) for d in objects)
 
-    def meant(self, state: State, path: Path) -> set[Def]:
-        """The definitions of the objects that the path may be."""
-        return self.objects.meant(self.lookup(state, path), path, owned=False)
+    def meant(self, state: State, path: Path, owned: bool = False) -> set[Def]:
+        """The definitions of the objects that the path may be, or (``owned``) that made it."""
+        return self.objects.meant(self.lookup(state, path), path, owned)
 
     def whole(self, state: State, path: Path) -> Uses:
         """What a path holds, and all that begins as it does."""

@@ -53,6 +53,8 @@ NamedAlike = Callable[["Project", str], bool]
 PartsBelow = Callable[["Project", Unit, ast.ClassDef, str], frozenset[str]]
 #: Whether another file may have another function run in place of one, a method of the class.
 Replaced = Callable[["Project", Unit, ast.ClassDef | None, NamedFunction], bool]
+#: Whether an import path means what a file gave one of its names.
+GivenAt = Callable[["Project", str], bool]
 
 
 @dataclass(eq=False)
@@ -126,7 +128,7 @@ class Project:
     of another file an import path means, ``alike`` whether tensors may have a name in the program
     that is one of a part of tensors, ``below`` whether a method of a class changes its object where
     a class of another file has one of its own in its place, ``replaced`` whether another file may
-    have another function run in place of one.
+    have another function run in place of one, ``given`` whether a path means what a file made.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class Project:
         alike: NamedAlike | None = None,
         below: PartsBelow | None = None,
         replaced: Replaced | None = None,
+        given: GivenAt | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
@@ -149,6 +152,7 @@ class Project:
         self._alike = alike
         self._below = below
         self._replaced = replaced
+        self._given = given
         self._parts_below: dict[tuple[ast.ClassDef, str], frozenset[str]] = {}
         self._unread = tuple(unread)
         self.aliases = aliases or {}
@@ -199,6 +203,7 @@ class Project:
             self._alike,
             self._below,
             self._replaced,
+            self._given,
         )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
@@ -273,6 +278,7 @@ class Project:
             if self._replaced is not None:
                 kinds.replaced = partial(self._replaced, self, unit)
             kinds.alike = None if self._alike is None else partial(self._alike, self)
+            kinds.given_elsewhere = None if self._given is None else partial(self._given, self)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
 

@@ -18,7 +18,7 @@ from tapemigrate.rules.callgraph.places import (
 )
 from tapemigrate.rules.callgraph.stars import brings, own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names, names_bound
+from tapemigrate.rules.indexes import bound_names, effects_of, given_at_top, names_bound
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import top_level
 
@@ -145,6 +145,14 @@ def homes_of(project: Project, path: str) -> Iterator[tuple[Unit, str]]:
             if module.strip("."):
                 further = _handed_on(unit, name)
                 paths += [p for p in further if p not in paths and not is_of_library(p)]
+
+
+def given_at(project: Project, path: str) -> bool:
+    """Whether the path means what a file gives a name, or a class of it: no module, at any rate."""
+    return any(
+        name in home.once(given_at_top) or effects_of(home).class_named(name) is not None
+        for home, name in homes_of(project, path)
+    )
 
 
 def _handed_on(unit: Unit, name: str) -> list[str]:

@@ -45,6 +45,8 @@ class CallEffects:
         self.self_name: str | None = None
         #: What a method that is called of the object, of another file, may change of that.
         self.below: Callable[[ast.ClassDef, str], frozenset[str]] | None = None
+        #: Whether an import path means what another file gave a name, and no module of it.
+        self.given_elsewhere: Callable[[str], bool] | None = None
 
     @property
     def effects(self) -> Effects:
@@ -163,9 +165,11 @@ class CallEffects:
                 return self._effect_on_part(func.value)
             owners = [each for part in put_into(call) or [func.value] for each in _choices(part)]
             return Effect(tuple(owners), contents=given)
-        if self._names.qualified(func.value) is not None:
-            # A module keeps no tensors that a name here could show.
-            return Effect(contents=args, objects=_parts(others), writes_hidden=True)
+        if (path := self._names.qualified(func.value)) is not None:
+            # A module keeps no tensors that a name here could show, but an object of it may.
+            held = self.given_elsewhere is not None and self.given_elsewhere(path)
+            kept = (func.value,) if held and self._changing(func.attr) else ()
+            return Effect(kept, contents=args, objects=_parts(others), writes_hidden=True)
         filled = self._effects.filled(call, func.attr, bound=1)
         changing = [*filled.surely, *filled.perhaps, *filled.unseen]
         if not self._effects.functions(func.attr):
