@@ -7,19 +7,27 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, defaults, free_names
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.callbacks import callers, mentions_of
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import effects_of, given_at_top
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.state.found_aside import reads_aside
+from tapemigrate.rules.proof.state.state_read import finds_state
 from tapemigrate.tape.ops.kinds import Make
+
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
 def is_given_code(project: Project, view: View, parameter: str) -> bool:
     """Whether all callers are seen, and hand in functions that read nothing of those around them.
 
     ``slope_of(lambda v: v * v)``, and ``slope_of(net)`` or ``@slope_of`` of a function of a module.
-    What ``net`` reads of its module is asked where it runs.
+    What ``net`` reads of its module is asked where it runs, and here if that is another file.
     """
     scope, unit = view.scope, view.unit
     if not isinstance(scope, ast.FunctionDef) or may_change_arguments(unit, scope):
@@ -40,7 +48,74 @@ def is_given_code(project: Project, view: View, parameter: str) -> bool:
         if inner is None or first != parameter or view.cls is not None:
             return False
         given.append((project.view(there, project.scope_of(there, inner)), inner))
-    return all(each is not None and _is_code(project, around, each) for around, each in given)
+    return all(
+        each is not None
+        and _is_code(project, around, each)
+        and not reads_aside(project, around, [each])
+        for around, each in given
+    )
+
+
+def finds_kept(project: Project, caller: View, given: ast.expr) -> bool:
+    """Whether functions and classes that are handed in may find what earlier runs of them kept."""
+    code = [each for each in _elements(given) if _names_code(project, caller, each)]
+    return bool(code) and (finds_state(project, caller, code) or reads_aside(project, caller, code))
+
+
+def keeps_finding(project: Project, view: View, name: str) -> bool:
+    """Whether such code may be handed in that ``self.name`` keeps: ``self.policy = policy``."""
+    for value in attribute_values(project, view, name):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        scope = inner.scope
+        if path_of(value) is None or not isinstance(scope, ast.FunctionDef):
+            continue
+        made = origins(inner.flow.uses_in(value))
+        for each in (d.path[0] for d in made if d.kind is Kind.PARAM):
+            for site in callers(project, inner.unit, scope).calls:
+                given = argument_for(site.call, scope, each, inner.cls is not None)
+                caller = project.view(site.unit, project.scope_of(site.unit, site.call))
+                if given is not None and finds_kept(project, caller, given):
+                    return True
+    return False
+
+
+def _elements(given: ast.expr) -> list[ast.expr]:
+    """What a list or dict that is written out holds; of the rest, the thing itself."""
+    match given:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return elements
+        case ast.Dict(values=values):
+            return values
+    return [given]
+
+
+def _names_code(project: Project, caller: View, given: ast.expr) -> bool:
+    """Whether it is a lambda, or a name of functions and classes or of what lists them."""
+    path = path_of(given)
+    if path is None:
+        return isinstance(given, ast.Lambda)
+    unit = caller.unit
+    qualified = unit.names.qualified(given)
+    if qualified is not None:
+        homes = list(homes_of(project, qualified))
+        return not homes or any(_is_code_there(*home) for home in homes)
+    made = origins(caller.flow.uses_in(given))
+    named = {path[0]} | {each.path[0] for each in made}
+    tops = (value for name in named for value in unit.once(given_at_top).get(name, ()))
+    named |= {e.id for value in tops for e in _elements(value) if isinstance(e, ast.Name)}
+    effects, imports = effects_of(unit), project.imported(unit)
+    return any(each.kind in _CODE for each in made) or any(
+        name in imports or effects.functions(name) or effects.class_named(name) for name in named
+    )
+
+
+def _is_code_there(home: Unit, name: str) -> bool:
+    """Whether a module makes a function or class of that name, or gives it what a call gave."""
+    effects = effects_of(home)
+    if effects.functions(name) or effects.class_named(name):
+        return True
+    values = home.once(given_at_top).get(name, ())
+    return not values or any(not isinstance(value, ast.Constant) for value in values)
 
 
 def _decorated(unit: Unit, node: ast.AST) -> NamedFunction | None:

@@ -26,6 +26,7 @@ from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Answers, Asked, attribute_of
 from tapemigrate.rules.proof.callers.above import DEPTH, OUTSIDE, Above
 from tapemigrate.rules.proof.callers.called_back import handed_to_tensorflow, hands_in
+from tapemigrate.rules.proof.callers.code_given import finds_kept
 from tapemigrate.rules.proof.callers.constructed import Construction
 from tapemigrate.rules.proof.callers.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.callers.made_of_part import may_be_made_of_part
@@ -412,6 +413,8 @@ class Independence:
             self._project, caller, run, Held.VARIABLE if asked.computed else Held.COMPUTED
         ):
             return False
+        elif finds_kept(self._project, self._home_of(passed), other):
+            return None
         for each in sorted(value.parameters):
             if passed.depth == 0:
                 return None  # further up, it is not followed
@@ -425,6 +428,13 @@ class Independence:
                 return None
         unseen = value.parameters and caller.unit.filename not in self._project.asked
         return None if value.blind or unseen else True
+
+    def _home_of(self, passed: _Passed) -> View:
+        """Where what is passed stands: a default does in front of the function itself."""
+        if any(passed.other is each for each in arguments_of(passed.site.call)):
+            return passed.caller
+        unit = passed.view.unit
+        return self._project.view(unit, self._project.scope_of(unit, passed.view.scope))
 
     def _beside_what_is_passed(
         self, passed: _Passed, asked: Asked, given: ast.expr

@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.asked import attribute_of
+from tapemigrate.rules.proof.callers.code_given import keeps_finding
 from tapemigrate.rules.proof.kept.handed_later import may_be_tensors
 from tapemigrate.rules.proof.kept.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.kept.kept_below import kept_below
@@ -561,7 +562,8 @@ class HiddenReads:
             called = (self._view.kinds.self_name or "", f".{name}", ".__call__")
             if self._results.gives_kept(self._view, called):
                 return wrong(f"self.{name}", "computed where its object was made", "the variables")
-            if self._is_handed_more(name) or self._is_made_of_computed(name):
+            more = self._is_handed_more(name) or self._is_made_of_computed(name)
+            if more or keeps_finding(self._project, self._view, name):
                 return f"`self.{name}` holds nothing that was computed from {names_of(leaves)}"
             return None
         return self._kept.judge(
