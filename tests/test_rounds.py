@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
+import pytest
+
 from tapemigrate.api import analyse
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceFile
@@ -103,3 +105,60 @@ def test_an_op_that_is_a_default_ties_no_rounds_together() -> None:
     file = SourceFile("program.py", HEAD + dedent(text).lstrip())
     made = analyse({"program.py": file}, Settings(), rewrite=True).rewritten["program.py"]
     assert "        cost = Critic(real)\n        mixed = " in made
+
+
+ROUNDS = """\
+import tensorflow as tf
+from layers import {name}
+
+x = tf.ones([2])
+slopes = []
+for i in range(3):
+    {first}y = {name}(tf.sin(x))
+    slopes.append(tf.gradients(y, x)[0])
+"""
+LAYERS = """\
+import tensorflow as tf
+
+SUMS = []
+SCALE = {"wide": 2.0}
+
+
+def added(v):
+    SUMS.append(v)
+    return tf.add_n(SUMS)
+
+
+def by_default(v, sums=[]):
+    sums.append(v)
+    return tf.add_n(sums)
+
+
+def scaled(v):
+    return v * SCALE["wide"]
+"""
+
+
+def told_of_rounds(name: str, first: str = "") -> str:
+    text = ROUNDS.format(name=name, first=first)
+    files = {
+        "main.py": SourceFile("main.py", text),
+        "layers.py": SourceFile("layers.py", LAYERS),
+    }
+    (found,) = analyse(files, Settings(), rewrite=False).diagnostics
+    return f"{found.fix.applicability if found.fix else 'left'}: {found.message}"
+
+
+@pytest.mark.parametrize("name", ["added", "by_default"])
+def test_what_the_round_before_put_aside_in_another_file(name: str) -> None:
+    told = told_of_rounds(name)
+    assert told.startswith("unsafe")
+    assert "nothing that was computed from `x` was put aside before line 7" in told
+
+
+def test_what_each_round_computes_anew() -> None:
+    assert told_of_rounds("scaled").startswith("safe")
+
+
+def test_sources_of_the_round_are_older_than_nothing_kept() -> None:
+    assert told_of_rounds("added", "x = tf.ones([2])\n    ").startswith("safe")

@@ -297,7 +297,10 @@ class Places:
                 later.assumptions.append(_put_aside_before(self._view.unit, later))
                 return later
             return outcome
-        return self._settled(region, request, requests, kept)
+        outcome = self._settled(region, request, requests, kept)
+        if isinstance(outcome, Region) and outcome.again and self._reads_aside(outcome):
+            outcome.assumptions.append(_put_aside_before(self._view.unit, outcome))
+        return outcome
 
     def _settled(
         self,

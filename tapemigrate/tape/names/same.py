@@ -21,6 +21,8 @@ _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 _LISTED = (ast.List, ast.Tuple, ast.Set, ast.ListComp)
 _NEW = (Make.TENSOR, Make.LEAF, Make.PYTHON)
 _NO_TENSORS = (Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
+# Through how many names it is asked what gave something.
+_DEPTH = 3
 # Ops that give a list of tensors: what is taken out of it is no new one.
 _LISTS = frozenset({"split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition"})
 
@@ -46,22 +48,42 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
     """
     if made.kind is not Kind.ASSIGN or made.value is None:
         return False
-    arithmetic = isinstance(made.value, ast.BinOp) and not _may_join(made.value, kinds)
+    arithmetic = isinstance(made.value, ast.BinOp) and not _may_join(made.value, kinds, flow)
     computed = isinstance(made.value, ast.Call) and kinds.only_computes(made.value)
     if not (arithmetic or computed) and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
         return False
     return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
 
 
-def _may_join(value: ast.BinOp, kinds: Kinds) -> bool:
+def _may_join(value: ast.BinOp, kinds: Kinds, flow: Flow) -> bool:
     """Whether it may add up lists, or repeat one: by no float, and no number is added to one."""
     sides = (value.left, value.right)
     if any(isinstance(side, ast.Call) and _gives_number(side, kinds) for side in sides):
+        return False
+    if any(_is_no_list(side, flow, _DEPTH) for side in sides):
         return False
     if isinstance(value.op, ast.Add):
         return not any(map(_is_number, sides))
     floats = (isinstance(s, ast.Constant) and isinstance(s.value, float) for s in sides)
     return isinstance(value.op, ast.Mult) and not any(floats)
+
+
+def _is_no_list(node: ast.expr, flow: Flow, depth: int) -> bool:
+    """Whether arithmetic that lists do not have gave it: ``real - fake``."""
+    match node:
+        case ast.BinOp(op=ast.Sub() | ast.Div() | ast.Pow() | ast.MatMult()):
+            return True
+        case ast.BinOp(op=ast.Mult() | ast.Add()):
+            return any(_is_no_list(side, flow, depth) for side in (node.left, node.right))
+    path = path_of(node)
+    made = origins(flow.reads.get(node, frozenset())) if path is not None and depth else ()
+    return bool(made) and all(
+        d.kind is Kind.ASSIGN
+        and d.path == path
+        and d.value is not None
+        and _is_no_list(d.value, flow, depth - 1)
+        for d in made
+    )
 
 
 def joins(value: ast.expr | None, flow: Flow) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
@@ -42,13 +42,22 @@ class PuttingAside:
 
     def of_sources(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
         """What may have put what it made of a source where ``reading`` statements find it."""
+        first, last = self._made_at(sources), max(map(begin, reading))
+        yield from (stmt for stmt in self._of(sources) if first <= begin(stmt) < last)
+
+    def in_rounds(self, sources: Sources, loops: Set[ast.stmt]) -> bool:
+        """Whether one round of these loops may have done so, and the next one finds it."""
+        return bool(loops) and any(
+            not loops.isdisjoint(self._blocks.loops_around(stmt)) for stmt in self._of(sources)
+        )
+
+    def _of(self, sources: Sources) -> list[ast.stmt]:
         cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
         variables = any(leaf.variables for leaf in sources.leaves)
         key = (cut, variables, self._flow.version)
         if key not in self._putting:
             self._putting[key] = self._putting_aside(cut, variables)
-        first, last = self._made_at(sources), max(map(begin, reading))
-        yield from (stmt for stmt in self._putting[key] if first <= begin(stmt) < last)
+        return self._putting[key]
 
     def by_reading(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
         """What does so to a source of the object as it reads a part of that."""

@@ -52,8 +52,9 @@ class Region:
     lie on a path from a source to the target. ``uncached``: variables that are made there must not
     be read through a cache. ``lasting``: a generator asks, whenever it is gone through.
     ``by_rows``: the rows of a Hessian have to be asked for one by one.
-    ``earlier``: it would begin earlier if what it reads may have been put aside. ``begins``: on a
-    tape that is handed in, that what the target is made of is certainly computed by the callers.
+    ``earlier``: it would begin earlier if what it reads may have been put aside; ``again``: so may
+    it have been by the round before, of a loop. ``begins``: on a tape that is handed in, that what
+    the target is made of is certainly computed by the callers.
     """
 
     request: Request
@@ -76,4 +77,5 @@ class Region:
     lasting: bool = False
     by_rows: bool = False
     earlier: bool = False
+    again: bool = False
     begins: bool = False

@@ -42,7 +42,7 @@ from tapemigrate.tape.placing.putting_aside import PuttingAside
 from tapemigrate.tape.placing.received import Received
 from tapemigrate.tape.placing.region import Region, Slice
 from tapemigrate.tape.placing.room import Room
-from tapemigrate.tape.placing.rounds import making_anew
+from tapemigrate.tape.placing.rounds import making_anew, new_in_rounds
 from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources.arguments import sources_of, stopped_at
@@ -117,6 +117,7 @@ class RegionFinder:
         if earliest is not None and earliest not in effects:
             return self.find(request, others, recorded, early, aside, [*effects, earliest])
         region.earlier = earlier
+        region.again = self._is_put_in_rounds(region)
         region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
         refusal = self._room.unfit(region)
         if refusal is not None:
@@ -152,7 +153,7 @@ class RegionFinder:
         if (inside := _named_within(request, sources)) is not None:
             return inside
         target = self._flow.uses_in(request.target)
-        stops = stopped_at(request, self._reader, self._room, self._ops)
+        stops = stopped_at(request, self._reader, self._room, self._ops, self._flow, self._kinds)
         if isinstance(stops, Refusal):
             return stops
         if any(d.kind is Kind.EXCEPT for d in backward(target).made):
@@ -227,6 +228,12 @@ class RegionFinder:
             part.statements |= {d.stmt for d in making if d.stmt is not None}
             part.statements |= set(putting)
         return earlier
+
+    def _is_put_in_rounds(self, region: Region) -> bool:
+        """Whether a round of a loop may put aside what the tape of the next one would not see."""
+        around = self._blocks.loops_around(region.block.body[min(region.first, region.call)])
+        anew = new_in_rounds(region.request, region.sources, self._flow, self._blocks, self._kinds)
+        return self._aside.in_rounds(region.sources, frozenset(around) - anew)
 
     def _placed(self, part: Slice) -> Region | Refusal:
         """The rows of one block that hold it."""

@@ -33,18 +33,26 @@ def of_this_round(leaf: Leaf, block: Block, blocks: Blocks) -> str | None:
 def making_anew(
     request: Request, sources: Sources, flow: Flow, blocks: Blocks, kinds: Kinds
 ) -> frozenset[ast.stmt]:
-    """The loops in each round of which all the sources are new tensors.
+    """The loops of which a round is given nothing that is made of the sources.
 
     What was carried round such a loop is older than they are, and so made of none of them, whatever
     the round before had by the same names.
     """
+    loops = new_in_rounds(request, sources, flow, blocks, kinds)
+    if loops and any(_is_read_later(leaf, flow) for leaf in sources.leaves):
+        return frozenset()
+    return loops
+
+
+def new_in_rounds(
+    request: Request, sources: Sources, flow: Flow, blocks: Blocks, kinds: Kinds
+) -> frozenset[ast.stmt]:
+    """The loops in each round of which all the sources are new tensors."""
     loops = frozenset(blocks.loops_around(request.stmt))
     read = flow.uses_in(request.sources) if loops else frozenset()
     for leaf in sources.leaves:
         uses = {u for u in read if u.made.path == (leaf.watch,)}
-        if {u.made for u in uses} != leaf.defs or _is_read_later(leaf, flow):
-            return frozenset()
-        if not uses:
+        if not uses or {u.made for u in uses} != leaf.defs:
             return frozenset()  # all variables, say: earlier rounds had them too
         for use in uses:
             stmt = use.made.stmt
