@@ -169,3 +169,37 @@ def test_an_object_that_is_made_anew_or_not_all_of_it(between: str) -> None:
     files = {name: decode(each.encode(), name) for name, each in texts.items()}
     found = analyse(files, Settings(unsafe_fixes=True), rewrite=True)
     assert "return tf.gradients(loss, model.x)[0]" in found.rewritten.get("main.py", text)
+
+
+_OTHER = _MODEL.replace("class Model", "class Other").replace("tf.tanh", "tf.sin")
+_BOTH = """\
+from attack import slope
+from model import Model
+from other import Other
+
+
+def run(x):
+    return slope(Model(x)), slope(Other(x))
+"""
+
+
+def test_objects_of_several_classes_keep_a_tape_each() -> None:
+    told, changed = fix(other=_OTHER, main=_BOTH)
+    assert told.startswith("safe: ")
+    assert set(changed) == {"attack.py", "model.py", "other.py"}
+    for name in ("model.py", "other.py"):
+        assert "as self._x_tape:" in changed[name]
+
+
+def test_a_class_that_computes_it_elsewhere_keeps_none_for_both() -> None:
+    other = _OTHER.replace("        self.xent =", "    def judge(self):\n        self.xent =")
+    told, changed = fix(other=other, main=_BOTH)
+    assert told.startswith("left: ")
+    assert not changed
+
+
+def test_classes_with_methods_in_common() -> None:
+    other = "from model import Model\n\n\nclass Other(Model):\n    pass\n"
+    told, changed = fix(other=other, main=_BOTH)
+    assert told.startswith("left: ")
+    assert not changed
