@@ -324,6 +324,34 @@ class Effects(Members):
                     return None
         return self._filling.by(made_by, call, 1, self._may_set)
 
+    def filled_by_method(self, call: ast.Call, called: str) -> list[ast.expr]:
+        """What ``Sum(rows).push(h)`` changes of what the object is handed, which keeps it.
+
+        ``called``: the method that runs where the object itself is called.
+        """
+        func = call.func
+        made, method = (
+            (func.value, func.attr) if isinstance(func, ast.Attribute) else (func, called)
+        )
+        if not isinstance(made, ast.Call):
+            return []
+        cls = self._classes.get((path_of(made.func) or ("",))[-1].lstrip("."))
+        made_by = self.method(cls, "__init__") if cls is not None else None
+        if cls is None or made_by is None:
+            return []
+        changed = self.touched.written(cls, method)
+        parameters = [a.arg for a in made_by.args.args[1:]]
+        given = dict(zip(parameters, made.args, strict=False))
+        given |= {k.arg: k.value for k in made.keywords if k.arg is not None}
+        return [
+            given[stmt.value.id]
+            for stmt in walk(made_by)
+            if isinstance(stmt, ast.Assign)
+            and isinstance(stmt.value, ast.Name)
+            and stmt.value.id in given
+            and any(isinstance(t, ast.Attribute) and t.attr in changed for t in stmt.targets)
+        ]
+
     def _outside_of(self, function: Function) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound |= {

@@ -131,7 +131,8 @@ class CallEffects:
             return Effect(changed, rebinds, contents, objects, called, sets, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
-            return Effect((func,) if state else (), contents=args, called=func, writes_hidden=True)
+            changed = (func,) if state else tuple(self._effects.filled_by_method(call, "__call__"))
+            return Effect(changed, contents=args, called=func, writes_hidden=True)
         me = self.self_name if self.cls is not None else None
         if self.cls is not None and me and self.is_above(call):
             # What a class above has; where it is called on a class, self is an argument.
@@ -164,7 +165,7 @@ class CallEffects:
             if owner is None and func.attr in CHANGERS:
                 return self._effect_on_part(func.value)
             owners = [each for part in put_into(call) or [func.value] for each in _choices(part)]
-            return Effect(tuple(owners), contents=given)
+            return Effect((*owners, *self._effects.filled_by_method(call, "")), contents=given)
         if (path := self._names.qualified(func.value)) is not None:
             # A module keeps no tensors that a name here could show, but an object of it may.
             held = self.given_elsewhere is not None and self.given_elsewhere(path)
