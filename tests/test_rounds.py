@@ -114,8 +114,8 @@ from layers import {name}
 x = tf.ones([2])
 slopes = []
 for i in range(3):
-    {first}y = {name}(tf.sin(x))
-    slopes.append(tf.gradients(y, x)[0])
+    {first}y = {name}(tf.sin({source}))
+    slopes.append(tf.gradients(y, {source})[0])
 """
 LAYERS = """\
 import tensorflow as tf
@@ -139,8 +139,8 @@ def scaled(v):
 """
 
 
-def told_of_rounds(name: str, first: str = "") -> str:
-    text = ROUNDS.format(name=name, first=first)
+def told_of_rounds(name: str, first: str = "", source: str = "x") -> str:
+    text = ROUNDS.format(name=name, first=first, source=source)
     files = {
         "main.py": SourceFile("main.py", text),
         "layers.py": SourceFile("layers.py", LAYERS),
@@ -162,3 +162,16 @@ def test_what_each_round_computes_anew() -> None:
 
 def test_sources_of_the_round_are_older_than_nothing_kept() -> None:
     assert told_of_rounds("added", "x = tf.ones([2])\n    ").startswith("safe")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x - 1.0", "x + (0.5 * (x - 1.0))", "x + tf.random_uniform([2]) * (x - 1.0)", "2.0 * x"],
+)
+def test_arithmetic_that_lists_do_not_have_makes_a_new_tensor(value: str) -> None:
+    assert told_of_rounds("added", f"z = {value}\n    ", "z").startswith("safe")
+
+
+@pytest.mark.parametrize("value", ["[x] * (i - 1)", "[x] + pairs * (3 - 1)", "x"])
+def test_what_may_be_a_list_of_the_same_tensors(value: str) -> None:
+    assert not told_of_rounds("added", f"z = {value}\n    ", "z").startswith("safe")

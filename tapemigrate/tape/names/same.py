@@ -60,7 +60,7 @@ def _may_join(value: ast.BinOp, kinds: Kinds, flow: Flow) -> bool:
     sides = (value.left, value.right)
     if any(isinstance(side, ast.Call) and _gives_number(side, kinds) for side in sides):
         return False
-    if any(_is_no_list(side, flow, _DEPTH) for side in sides):
+    if _is_no_list(value, kinds, flow, _DEPTH):
         return False
     if isinstance(value.op, ast.Add):
         return not any(map(_is_number, sides))
@@ -68,20 +68,24 @@ def _may_join(value: ast.BinOp, kinds: Kinds, flow: Flow) -> bool:
     return isinstance(value.op, ast.Mult) and not any(floats)
 
 
-def _is_no_list(node: ast.expr, flow: Flow, depth: int) -> bool:
-    """Whether arithmetic that lists do not have gave it: ``real - fake``."""
+def _is_no_list(node: ast.expr, kinds: Kinds, flow: Flow, depth: int) -> bool:
+    """Whether arithmetic that lists do not have gave it: ``real + alpha * (fake - real)``."""
     match node:
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.Pow() | ast.MatMult()):
             return True
-        case ast.BinOp(op=ast.Mult() | ast.Add()):
-            return any(_is_no_list(side, flow, depth) for side in (node.left, node.right))
+        case ast.BinOp(op=ast.Add()):  # to what is no list, none is added
+            return any(_is_no_list(s, kinds, flow, depth) for s in (node.left, node.right))
+        case ast.BinOp(op=ast.Mult()):  # a number repeats one
+            return all(_is_no_list(s, kinds, flow, depth) for s in (node.left, node.right))
+        case ast.Call():
+            return kinds.make(node) is Make.LEAF
     path = path_of(node)
     made = origins(flow.reads.get(node, frozenset())) if path is not None and depth else ()
     return bool(made) and all(
         d.kind is Kind.ASSIGN
         and d.path == path
         and d.value is not None
-        and _is_no_list(d.value, flow, depth - 1)
+        and _is_no_list(d.value, kinds, flow, depth - 1)
         for d in made
     )
 

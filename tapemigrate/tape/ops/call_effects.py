@@ -168,8 +168,8 @@ class CallEffects:
             return Effect((*owners, *self._effects.filled_by_method(call, "")), contents=given)
         if (path := self._names.qualified(func.value)) is not None:
             # A module keeps no tensors that a name here could show, but an object of it may.
-            held = self.given_elsewhere is not None and self.given_elsewhere(path)
-            kept = (func.value,) if held and self._changing(func.attr) else ()
+            asked = self.given_elsewhere if self._changing(func.attr) else None
+            kept = (func.value,) if asked is not None and asked(path) else ()
             return Effect(kept, contents=args, objects=_parts(others), writes_hidden=True)
         filled = self._effects.filled(call, func.attr, bound=1)
         changing = [*filled.surely, *filled.perhaps, *filled.unseen]

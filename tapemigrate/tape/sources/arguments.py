@@ -229,7 +229,10 @@ def stopped_at(
         return []
     if any(_varies(each, flow, kinds) for each in _beside_sources(request)):
         shown = ast.unparse(request.stop)
-        return Refusal(f"what `{shown}` in `stop_gradients` holds is not always the same", STOP)
+        return Refusal(
+            f"what `{shown}` in `stop_gradients` holds cannot be told, or is not always the same",
+            STOP,
+        )
     read = reader.read(request.stop)
     if read.refusal:
         return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
