@@ -182,8 +182,11 @@ def _varies(node: ast.expr, flow: Flow, kinds: Kinds) -> bool:
             return _varies(inner, flow, kinds)
         case ast.Call():
             return short(kinds.name(node.func)) is None
+        case ast.BinOp(left=left, right=right, op=op):  # ``[h] + more``, ``[h] * partial``
+            repeated = isinstance(op, ast.Mult) and bool(_written_out(left) + _written_out(right))
+            return repeated or any(_varies(each, flow, kinds) for each in (left, right))
     if path_of(node) is None:
-        return not isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp)
+        return not isinstance(node, ast.Constant | ast.UnaryOp)
     made = _one_made(node, flow)
     if made is None:
         return True
