@@ -171,7 +171,8 @@ def test_what_changes_the_graph_is_read_though_no_file_of_the_tape_names_it(
     "name",
     [
         "mustflag/resource_variables_turned_off_in_another_file",
-        "mustflag/turned_off_in_another_file",
+        "mustflag/turned_off_by_a_name_of_its_own_elsewhere",
+        "unsafe/turned_off_in_another_file",
         "traps/called_under_an_override_through_a_third_file",
         "traps/method_of_another_file_calls_what_reverses",
         "traps/objects_that_hold_what_reverses",

@@ -28,11 +28,12 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.put_out import put_out
+from tapemigrate.rules.unseen.turned_off import turned_on_elsewhere
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import Point
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.placing.region import Region
-from tapemigrate.tape.plan import AddParameter, Insert, Op
+from tapemigrate.tape.plan import AddParameter, Op
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.writing.emit import Emitter
@@ -150,10 +151,13 @@ class Tapes:
             given = [t for t in part.layout.tapes if t.name == part.placed.tape and t.given]
             for tape in given:
                 tape.optional = helper is not None and bool(helper.without)
-            switches = dangers(self.project, unit).ops()
-            here += [*self._ops(part), *switches]
-            if any(isinstance(op, Insert) and _CONTROL_FLOW in op.code for op in switches):
-                noted |= dict.fromkeys(put_out(unit))
+            here += self._ops(part)
+            switches = [(unit, op) for op in dangers(self.project, unit).ops()]
+            switches += turned_on_elsewhere(self.project, unit)
+            for home, switch in switches:
+                ops.setdefault(home.filename, []).append(switch)
+                if _CONTROL_FLOW in switch.code:
+                    noted |= dict.fromkeys(put_out(home))
             for region in part.regions:
                 for home, op in threads.lendings.ops(region):
                     ops.setdefault(home.filename, []).append(op)

@@ -18,6 +18,7 @@ from tapemigrate.running.packages import Packages
 from tapemigrate.running.passing import passing
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.subclasses import with_subclasses
+from tapemigrate.running.switched import switched
 from tapemigrate.running.tasks import Task
 from tapemigrate.running.words import Words, words_in
 from tapemigrate.running.workers import Workers
@@ -88,7 +89,8 @@ def with_others(
     known_words = words(links.values())
     find(known_words)
     modules = Modules(paths, projects)
-    groups = grouped(links, find, hand_on, together, projects, modules)
+    programs = switched(links, find, hand_on, parsed, projects, modules)
+    groups = grouped(links, find, hand_on, together, projects, modules, programs.tied)
     further = {file: Links(handed=handed) for file, handed in groups.further.items()}
     standing = find(known_words | words(further.values()))
     choice = Choice(standing, projects, modules)
@@ -122,6 +124,7 @@ def with_others(
             running_such = [*marked.get(member, ()), *reached.get(member, ())]
             context.update(dict.fromkeys(modules.with_used(running_such)))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
+            context.update(programs.ways.get(member, {}))
             context.update(dict.fromkeys(modules.bringing_tensorflow(member)))
             # A new name of the module is one of theirs, too.
             context.update(

@@ -64,9 +64,15 @@ def grouped(
     allowed: Callable[[str, str], bool],
     projects: Projects,
     modules: Modules,
+    tied: Iterable[tuple[str, str]] = (),
 ) -> Groups:
-    """The files by what ties them together. ``allowed``: whether two files may be."""
+    """The files by what ties them together, the pairs that are ``tied`` otherwise first.
+
+    ``allowed``: whether two files may be.
+    """
     groups = Groups(allowed)
+    for one, two in tied:
+        groups.join(one, two)
     pending = {file: set(each.handed) for file, each in links.items() if each.handed}
     seen: set[tuple[str, Handed]] = set()
     for _ in range(_MOST_STEPS):

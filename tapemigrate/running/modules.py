@@ -190,10 +190,22 @@ class Modules:
         modules = (path for path in self._everything if not is_notebook(path))
         return [path for path in modules if _STAR.search(_data(path))]
 
+    def packages_of(self, path: str) -> Iterator[str]:
+        """The packages that are loaded before the module at ``path``, the nearest first."""
+        folder = os.path.dirname(path)
+        while (package := os.path.join(folder, "__init__.py")) in self._packages:
+            if package != path:
+                yield package
+            folder = os.path.dirname(folder)
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        return frozenset(p for p in self._everything if os.path.basename(p) == "__init__.py")
+
     def holding(self, path: str) -> Iterator[str]:
         """The package of a module, where it may hand on that as a whole, or loads what it has."""
         package = os.path.join(os.path.dirname(path), "__init__.py")
-        if package == path or package not in self._everything:
+        if package == path or package not in self._packages:
             return
         data = _data(package)
         word = os.path.splitext(os.path.basename(path))[0].encode()

@@ -48,13 +48,13 @@ from tapemigrate.rules.unseen.reasons import (
 )
 from tapemigrate.rules.unseen.registered import asking_for_more
 from tapemigrate.rules.unseen.rewired import rewires
-from tapemigrate.rules.unseen.switches import turned_on_after
+from tapemigrate.rules.unseen.switches import turning_on
 from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
 from tapemigrate.source.trees import arguments_of, kept, walk
 from tapemigrate.tape.ops.symbols import short
-from tapemigrate.tape.plan import Insert, Op
+from tapemigrate.tape.plan import Insert
 from tapemigrate.tape.request import Refusal, Request
 
 # What beside definitions and calls tells what is done by hand.
@@ -368,22 +368,11 @@ class Hazards:
         wraps = [n for n in calls if isinstance(n.func, ast.Call) and is_defun(n.func)]
         return frozenset(a.id for n in wraps for a in n.args if isinstance(a, ast.Name))
 
-    def ops(self) -> list[Op]:
+    def ops(self) -> list[Insert]:
         """The switches that turn on what a tape needs in a file that turned TensorFlow 2 off."""
-        found: list[Op] = []
-        for stmt in self.switches:
-            assert isinstance(stmt, ast.Expr)
-            assert isinstance(stmt.value, ast.Call)
-            owner = ast.unparse(stmt.value.func).rsplit(".", 1)[0]
-            known = turned_on_after(self.unit, stmt.value)
-            code = "\n".join(
-                f"{owner}.{name}()"
-                for name in ("enable_resource_variables", "enable_control_flow_v2")
-                if name not in known
-            )
-            if code:
-                found.append(Insert(self.unit.lines.span(stmt), "after", code))
-        return found
+        calls = [s.value for s in self.switches if isinstance(s, ast.Expr)]
+        switches = [turning_on(self.unit, c) for c in calls if isinstance(c, ast.Call)]
+        return [op for op in switches if op is not None]
 
 
 def hazards(

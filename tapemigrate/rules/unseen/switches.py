@@ -8,9 +8,26 @@ import builtins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.plan import Insert
+
+#: What a tape needs: ``disable_v2_behavior`` turns them off.
+NEEDED = ("enable_resource_variables", "enable_control_flow_v2")
 
 _BUILTINS = frozenset(dir(builtins))
 _HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+
+
+def turning_on(unit: Unit, call: ast.Call) -> Insert | None:
+    """What turns on, after a call that turns version 2 off, what a tape needs of it, if it is off.
+
+    The call is a statement of its own, of a function that a module has.
+    """
+    stmt = unit.parents[call]
+    assert isinstance(stmt, ast.Expr)
+    known = turned_on_after(unit, call)
+    owner = ast.unparse(call.func).rpartition(".")[0]
+    code = "\n".join(f"{owner}.{name}()" for name in NEEDED if name not in known)
+    return Insert(unit.lines.span(stmt), "after", code) if code else None
 
 
 def turned_on_after(unit: Unit, call: ast.Call) -> frozenset[str]:

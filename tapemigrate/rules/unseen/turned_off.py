@@ -14,23 +14,27 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.handles import told_of_old_variables
 from tapemigrate.rules.unseen.old_variables import asks_for_old_variables
-from tapemigrate.rules.unseen.switches import turned_on_after
+from tapemigrate.rules.unseen.switches import NEEDED, turned_on_after, turning_on
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements
 from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.plan import Insert
 from tapemigrate.tape.request import Refusal
 
-_NEEDED = ("enable_resource_variables", "enable_control_flow_v2")
 _VERSION = "disable_v2_behavior"
 #: What turns them off, and what of them.
 SWITCHES = {
-    _VERSION: _NEEDED,
-    "disable_resource_variables": _NEEDED[:1],
-    "disable_control_flow_v2": _NEEDED[1:],
+    _VERSION: NEEDED,
+    "disable_resource_variables": NEEDED[:1],
+    "disable_control_flow_v2": NEEDED[1:],
 }
 
 _MOST_PLACES = 3
+_OLD = "needs variables of the old kind: the fix turns resource variables on there"
+
+#: A call that turns something off, by its name, and the file in which it stands.
+_Switch = tuple[Unit, ast.Call, str]
 
 
 class TurnedOff:
@@ -48,6 +52,7 @@ class TurnedOff:
         self._imported: dict[str, frozenset[str]] = {}
         self._ahead: dict[str, frozenset[str]] = {}
         self._known: dict[str, Refusal | None] = {}
+        self._switches: dict[str, list[_Switch]] = {}
         self._told: dict[str, list[str]] = {}
 
     def refuse(self, unit: Unit) -> Refusal | None:
@@ -57,43 +62,68 @@ class TurnedOff:
         return self._known[unit.filename]
 
     def _refuse(self, unit: Unit) -> Refusal | None:
-        own = any(home is unit and unit.parents[c] in unit.tree.body for home, c, _ in self._found)
-        program = self._program(unit.filename) if self._found else frozenset()
         places: dict[str, list[str]] = {}
-        for home, call, name in self._found:
-            if home is unit and (name != _VERSION or _is_mended(unit, call)):
-                continue  # the file itself tells of the others
-            if home.filename not in program or (own and self._is_before(home, call, unit)):
-                continue
-            places.setdefault(name, []).append(place_of(unit, home, call))
+        for home, call, name in self._elsewhere(unit):
+            if not self._is_turned_on_again(home, call, name):
+                places.setdefault(name, []).append(place_of(unit, home, call))
         for name, each in places.items():
             again = " and ".join(f"`tf.compat.v1.{n}()`" for n in SWITCHES[name])
             mend = f"Call {again} right after it" if name == _VERSION else f"Drop `{name}()` there"
-            shown = ", and in ".join(each[:_MOST_PLACES])
-            if len(each) > _MOST_PLACES:
-                shown += f", and {len(each) - _MOST_PLACES} more"
             return Refusal(
-                f"`{name}()` in {shown} turns off what a tape needs",
+                f"`{name}()` in {_shown(each)} turns off what a tape needs",
                 f"{mend}, and run this again.",
             )
         if self._turns_on(unit):
-            return asks_for_old_variables(self._project, unit, program)
+            return asks_for_old_variables(self._project, unit, self._program(unit.filename))
         return None
 
     def told(self, unit: Unit) -> list[str]:
         """What is assumed of the program of ``unit``, where a fix turns resource variables on."""
         if unit.filename not in self._told:
-            program = self._program(unit.filename) if self._turns_on(unit) else None
-            self._told[unit.filename] = (
-                [] if program is None else told_of_old_variables(self._project, unit, program)
-            )
+            found: list[str] = []
+            if self._turns_on(unit):
+                program = self._program(unit.filename)
+                found = told_of_old_variables(self._project, unit, program)
+            if places := [place_of(unit, home, call) for home, call, _ in self._elsewhere(unit)]:
+                found.append(f"no code that runs with `{_VERSION}()` in {_shown(places)} {_OLD}")
+            self._told[unit.filename] = found
         return self._told[unit.filename]
+
+    def ops(self, unit: Unit) -> Iterator[tuple[Unit, Insert]]:
+        """What turns on again, in other files, what a tape in ``unit`` needs."""
+        for home, call, _ in self._elsewhere(unit):
+            if op := turning_on(home, call):
+                yield home, op
+
+    def _elsewhere(self, unit: Unit) -> list[_Switch]:
+        """What turns such things off in the program of ``unit``, and the file does not mend."""
+        if not self._found:
+            return []
+        if unit.filename not in self._switches:
+            program = self._program(unit.filename)
+            here = [call for home, call, _ in self._found if home is unit]
+            own = any(unit.parents[call] in unit.tree.body for call in here)
+            self._switches[unit.filename] = [
+                (home, call, name)
+                for home, call, name in self._found
+                if home.filename in program
+                # The file itself tells of the others of its own.
+                and (home is not unit or (name == _VERSION and not _is_mended(unit, call)))
+                and not (own and self._is_before(home, call, unit))
+            ]
+        return self._switches[unit.filename]
+
+    def _is_turned_on_again(self, home: Unit, call: ast.Call, name: str) -> bool:
+        """Whether a fix can turn on again what the call turns off, where it stands."""
+        changes = home.filename in self._project.asked
+        return changes and name == _VERSION and _is_mended(home, call)
 
     def _turns_on(self, unit: Unit) -> bool:
         """Whether a fix of the file turns resource variables on."""
+        own = (each for each in self._found if each[0] is unit)
         return any(
-            home is unit and _NEEDED[0] not in turned_on_after(unit, call)
-            for home, call, _ in self._found
+            NEEDED[0] not in turned_on_after(home, call)
+            for home, call, _ in (*own, *self._elsewhere(unit))
         )
 
     def _is_before(self, home: Unit, call: ast.Call, unit: Unit) -> bool:
@@ -183,12 +213,23 @@ def turned_off(project: Project, unit: Unit) -> Refusal | None:
     return project.once(TurnedOff).refuse(unit)
 
 
+def turned_on_elsewhere(project: Project, unit: Unit) -> Iterator[tuple[Unit, Insert]]:
+    """What a fix of ``unit`` adds to other files of its program, for a tape to see variables."""
+    return project.once(TurnedOff).ops(unit)
+
+
 def told_of_turning_on(project: Project, unit: Unit) -> list[str]:
     """What is assumed where a fix of ``unit`` turns on what its program turns off."""
     return project.once(TurnedOff).told(unit)
 
 
-def _switches(unit: Unit) -> Iterator[tuple[Unit, ast.Call, str]]:
+def _shown(places: list[str]) -> str:
+    found = ", and in ".join(places[:_MOST_PLACES])
+    left = len(places) - _MOST_PLACES
+    return f"{found}, and {left} more" if left > 0 else found
+
+
+def _switches(unit: Unit) -> Iterator[_Switch]:
     """The calls in a file that turn such things off, where nothing turns them on again."""
     for call in unit.nodes(ast.Call):
         name = short(unit.names.qualified(call.func))
