@@ -22,9 +22,11 @@ _MAIN = "import evaluation\nprint(evaluation)\n"
 
 
 def is_left(files: dict[str, str]) -> bool:
-    """Whether the one call of the files is left because of what another file turns off."""
+    """Whether the one call is left for what other files turn off, where it alone may be changed."""
     read = {name: decode(text.encode(), name) for name, text in files.items()}
-    (found,) = analyse(read, Settings(), rewrite=False).diagnostics
+    (name,) = (name for name, text in files.items() if text == _SLOPE)
+    asked = {name: read.pop(name)}
+    (found,) = analyse(asked, Settings(), rewrite=False, context=read).diagnostics
     assert (found.fix is None) == ("turns off what a tape needs" in found.message), found.message
     return found.fix is None
 
@@ -67,7 +69,8 @@ def test_all_places_are_told_at_once(count: int, told: str) -> None:
     main = "".join(f"import {name}\n" for name in ["attack", *names])
     texts = {"attack.py": _SLOPE, "main.py": main} | {f"{name}.py": _OFF for name in names}
     read = {name: decode(text.encode(), name) for name, text in texts.items()}
-    (found,) = analyse(read, Settings(), rewrite=False).diagnostics
+    asked = {"attack.py": read.pop("attack.py")}
+    (found,) = analyse(asked, Settings(), rewrite=False, context=read).diagnostics
     assert told in found.message
 
 
