@@ -242,19 +242,25 @@ class Naming:
         }
         self._found: dict[str, tuple[str, ...]] = {}
 
-    def by(self, callers: Iterable[str]) -> Iterator[str]:
-        """What the files at ``callers`` name."""
+    def by(self, callers: Iterable[str], gone_through: set[str]) -> Iterator[str]:
+        """What the files at ``callers`` name: those that are not ``gone_through``, and now are."""
         for caller in filter(None, callers):
+            if caller in gone_through:
+                continue
+            gone_through.add(caller)
             if caller not in self._found:
                 self._found[caller] = tuple(self._by(caller))
             yield from self._found[caller]
 
-    def _by(self, caller: str) -> Iterator[str]:
+    def _by(self, caller: str) -> dict[str, None]:
         near_by = self._projects.near(caller, self._given)
         text = _text(caller) if near_by else Text(b"")
+        found: dict[str, None] = {}
         for path in near_by:
             if path != caller and _may_name(text, self._names[path]):
-                yield from (path, *self._projects.near(caller, self._given[path].through))
+                found[path] = None
+                found |= dict.fromkeys(self._projects.near(caller, self._given[path].through))
+        return found
 
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:

@@ -108,6 +108,7 @@ def with_others(
         if members[0] in found:
             continue
         context: dict[str, None] = {}
+        gone_through: set[str] = set()
         asked = [member for member in members if member in links]
         run = set(members)
         for member in members:
@@ -119,7 +120,9 @@ def with_others(
                 beside += modules.extending([member, *calling], each.names)
                 beside += modules.read_by_subclasses(calling, each.names)
                 beside += modules.asked(member, [member, *calling] if calling else ())
-                context.update(dict.fromkeys([*calling, *beside, *naming.by(calling)]))
+                context.update(
+                    dict.fromkeys([*calling, *beside, *naming.by(calling, gone_through)])
+                )
             context.update(dict.fromkeys(modules.holding(member) if here.handed else ()))
             running_such = [*marked.get(member, ()), *reached.get(member, ())]
             context.update(dict.fromkeys(modules.with_used(running_such)))

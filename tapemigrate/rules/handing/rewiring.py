@@ -32,15 +32,15 @@ class Rewiring:
                     if found is not None:
                         self.refusal = self.refusal or found
                         self.names |= _around(unit, node)
-        pending = list(self.names)
+        pending = set(self.names)
         while pending:
-            name = pending.pop()
-            for unit in project.units.having(name):
+            above: set[str] = set()
+            for unit in project.units.having(*sorted(pending)):
                 for node in _named(unit):
-                    if _last(node) == name and not is_of_library(unit.names.qualified(node)):
-                        new = _around(unit, node) - self.names
-                        self.names |= new
-                        pending += new
+                    if _last(node) in pending and not is_of_library(unit.names.qualified(node)):
+                        above |= _around(unit, node)
+            pending = above - self.names
+            self.names |= pending
 
 
 def rewired(project: Project, view: View, stmt: ast.stmt, kept: bool) -> Refusal | None:
