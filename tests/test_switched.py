@@ -25,14 +25,14 @@ MAIN = "import model\n\nprint(model)\n"
 
 
 def found_in(folder: Path, files: dict[str, str]) -> tuple[Fix | None, str]:
-    """The fix of the one call in the files, and the message."""
+    """The fix of the one call in the files, and what is said of it."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     outcome = run([str(folder)], lambda path: Settings(), mode="check", jobs=1, edits=True)
     (found,) = [each for each in outcome.diagnostics if each.code == "TM101"]
-    return found.fix, found.message
+    return found.fix, f"{found.message} {found.help}"
 
 
 def changed(fix: Fix | None, folder: Path) -> set[str]:
@@ -152,3 +152,19 @@ def test_a_notebook_is_changed_as_well(tmp_path: Path) -> None:
     files = {"model.py": MODEL, "main.ipynb": json.dumps(notebook)}
     fix, _ = found_in(tmp_path, files)
     assert changed(fix, tmp_path) == {"model.py", "main.ipynb"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 12, 13])
+def test_where_too_much_would_be_assumed_of_the_program_it_stays(
+    tmp_path: Path, count: int
+) -> None:
+    looked_up = "".join(f"g.get_tensor_by_name(names[{n}])\n" for n in range(count))
+    program = f"{OFF}{MAIN}g = tf.get_default_graph()\n{looked_up}"
+    fix, message = found_in(tmp_path, {"model.py": MODEL, "main.py": program})
+    assert message.count("finds no variable") == (count if count <= 12 else 1)
+    if count <= 12:
+        assert changed(fix, tmp_path) == {"model.py", "main.py"}
+    else:
+        assert fix is None
+        assert "turns off what a tape needs" in message
+        assert "This is assumed then, and more: `g.get_tensor_by_name(…)` in" in message

@@ -9,7 +9,9 @@ it reaches no read, and each read is another tensor
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import place_of
@@ -18,7 +20,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.unseen.bindings import with_second_names
 from tapemigrate.rules.unseen.keeping_branches import branches_that_keep
 from tapemigrate.rules.unseen.old_variables import MAKING
-from tapemigrate.rules.unseen.standing_for import Standing
+from tapemigrate.rules.unseen.standing_for import Holds, Standing
 from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.ops.symbols import short
@@ -44,50 +46,82 @@ _IS_NONE = ("is no variable", "has none among its keys")
 _NOTHING = "nothing depends on"
 
 
-def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> list[str]:
+def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> Iterator[str]:
     """What is assumed of code that would find something else where variables are of the new kind.
 
-    Of what runs in one ``program`` with ``unit``.
+    Of what runs in one ``program`` with ``unit``; each once.
     """
     found_in = project.units.having(*_TELLING, *_GIVING)
     homes = [home for home in found_in if home is unit or home.filename in program]
-    names = Standing(homes)
-    ops = frozenset[str]().union(*(home.once(_names_of_ops) for home in homes))
-    found: dict[str, None] = {}
+    found: set[str] = set()
+    for told in _told(project.once(_Programs).of(homes), homes, unit):
+        if told not in found:
+            found.add(told)
+            yield told
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """What its ``names`` stand for, those of its ``ops``, and what ``may_be_one`` of variables."""
+
+    names: Standing
+    ops: frozenset[str]
+    may_be_one: Holds
+
+
+class _Programs:
+    """What is known of programs: one file of theirs after the other asks for it."""
+
+    def __init__(self, project: Project) -> None:
+        self._known: dict[frozenset[str], _Program] = {}
+
+    def of(self, homes: Sequence[Unit]) -> _Program:
+        """The same of the program of these files."""
+        key = frozenset(home.filename for home in homes)
+        if key not in self._known:
+            ops = frozenset[str]().union(*(home.once(_names_of_ops) for home in homes))
+            may_be_one = partial(_may_be_one, ops=ops)
+            self._known[key] = _Program(Standing(homes), ops, may_be_one)
+        return self._known[key]
+
+
+def _told(program: _Program, homes: Sequence[Unit], unit: Unit) -> Iterator[str]:
+    names, ops = program.names, program.ops
     for home in homes:
         for branch in branches_that_keep(home):
             shown = f"`{_named(branch)}` in {place_of(unit, home, branch)}"
-            found[f"nothing that {shown} makes is used outside of it: {_BRANCH}"] = None
+            yield f"nothing that {shown} makes is used outside of it: {_BRANCH}"
         running = with_second_names(home, _RUNNING)
         for call in home.nodes(ast.Call):
-            place = place_of(unit, home, call)
-            shown = f"`{ast.unparse(call.func)}(…)` in {place}"
             name = last_of(call.func) or ""
             if name in _LOOKING_UP and not all(_are_of_ops(a, ops) for a in arguments_of(call)[:1]):
-                found[f"{shown} finds no variable: {_HANDLE}"] = None
+                shown = f"`{ast.unparse(call.func)}(…)` in {place_of(unit, home, call)}"
+                yield f"{shown} finds no variable: {_HANDLE}"
             elif name in _ASKING and _asks_for_class(names, home, call):
-                shown = f"`{ast.unparse(call)}` in {place}"
-                found[f"{_NOTHING} {shown}, which is False of a resource variable"] = None
+                shown = f"`{ast.unparse(call)}` in {place_of(unit, home, call)}"
+                yield f"{_NOTHING} {shown}, which is False of a resource variable"
             elif name in running and _is_of_object(home, call):
-                if any(_is_name(names, home, each) for each in _fetched(call)):
-                    found[f"{shown} fetches no variable by its name: {_HANDLE}"] = None
-                for fed, is_dict in _fed(names, home, call, ops):
+                place = place_of(unit, home, call)
+                if any(names.may_be(home, each, _is_name) for each in _fetched(call)):
+                    shown = f"`{ast.unparse(call.func)}(…)` in {place}"
+                    yield f"{shown} fetches no variable by its name: {_HANDLE}"
+                for fed, is_dict in _fed(names, home, call, program.may_be_one):
                     told = f"`{ast.unparse(fed)}`, fed in {place}, {_IS_NONE[is_dict]}"
-                    found[f"{told}: no resource variable can be fed"] = None
+                    yield f"{told}: no resource variable can be fed"
             elif name in _OLD_PARTS and _reads_anew(names, home, call):
-                what = f"`{ast.unparse(call)}` in {place}"
-                found[f"{_NOTHING} {what}, which is another tensor each time"] = None
+                what = f"`{ast.unparse(call)}` in {place_of(unit, home, call)}"
+                yield f"{_NOTHING} {what}, which is another tensor each time"
         for stmt in home.nodes(ast.AugAssign):
-            if _holds_variable(names.itself(home, stmt.target), MAKING.__contains__):
+            found_behind = names.itself(home, stmt.target)
+            if any(_is_made(*each, MAKING.__contains__) for each in found_behind):
                 shown = f"`{ast.unparse(stmt)}` in {place_of(unit, home, stmt)}"
-                found[f"{shown} is of no variable: of a resource variable it raises"] = None
+                yield f"{shown} is of no variable: of a resource variable it raises"
         for part in home.nodes(ast.Attribute):
             if part.attr in _OF_OPS and last_of(part.value) == "op":
                 shown = f"`{ast.unparse(part)}` in {place_of(unit, home, part)}"
-                found[f"{shown} is of no variable: {_HANDLE}"] = None
+                yield f"{shown} is of no variable: {_HANDLE}"
         for node, why in (*_texts(home, ops), *_kinds(names, home)):
-            found[f"{_NOTHING} `{ast.unparse(node)}` in {place_of(unit, home, node)}, {why}"] = None
-    return list(found)
+            yield f"{_NOTHING} `{ast.unparse(node)}` in {place_of(unit, home, node)}, {why}"
 
 
 def _named(branch: ast.FunctionDef | ast.Lambda) -> str:
@@ -104,7 +138,7 @@ def _reads_anew(names: Standing, unit: Unit, call: ast.Call) -> bool:
     if not call.args:
         return _is_of_object(unit, call)
     made = short(unit.names.qualified(call.func)) is not None
-    return made and _may_be_variable(names, unit, call.args[0])
+    return made and names.may_be(unit, call.args[0], _is_variable)
 
 
 def _names_of_ops(unit: Unit) -> frozenset[str]:
@@ -124,26 +158,24 @@ def _are_of_ops(node: ast.expr, names: Set[str]) -> bool:
 
 def _asks_for_class(names: Standing, unit: Unit, call: ast.Call) -> bool:
     """Whether it asks for the class that reference variables alone have."""
-    return any(_is_class(names, unit, each) for each in call.args[1:2])
+    return any(names.may_be(unit, each, _is_class) for each in call.args[1:2])
 
 
-def _is_class(names: Standing, unit: Unit, value: ast.expr) -> bool:
-    found = names.behind(unit, value)
-    return any(home.names.qualified(node) == _V1_CLASS for home, node in found)
+def _is_class(unit: Unit, node: ast.expr) -> bool:
+    return unit.names.qualified(node) == _V1_CLASS
 
 
 def _fetched(call: ast.Call) -> list[ast.expr]:
     return [*call.args[:1], *(k.value for k in call.keywords if k.arg == "fetches")]
 
 
-def _is_name(names: Standing, unit: Unit, fetched: ast.expr) -> bool:
-    """Whether something may be fetched by its name: ``[v.name for v in found]``."""
-    found = names.behind(unit, fetched)
-    return any(isinstance(node, ast.Attribute) and node.attr == "name" for _, node in found)
+def _is_name(unit: Unit, node: ast.expr) -> bool:
+    """Whether it is the name of something: ``v.name``."""
+    return isinstance(node, ast.Attribute) and node.attr == "name"
 
 
 def _fed(
-    names: Standing, unit: Unit, call: ast.Call, ops: Set[str]
+    names: Standing, unit: Unit, call: ast.Call, may_be_one: Holds
 ) -> Iterator[tuple[ast.expr, bool]]:
     """What a run is fed that may be a variable, or is not known to be none, or holds them."""
     given = [k.value for k in call.keywords if k.arg in _FED]
@@ -154,41 +186,36 @@ def _fed(
         else:
             keys = list(names.keys_of(unit, value))
         for home, key, is_dict in keys:
-            behind = names.behind(home, key)
-            if is_dict or not all(_is_no_variable(*each, ops) for each in behind):
+            if is_dict or names.may_be(home, key, may_be_one):
                 yield key, is_dict
 
 
-def _is_no_variable(unit: Unit, node: ast.expr, ops: Set[str]) -> bool:
+def _may_be_one(unit: Unit, node: ast.expr, ops: Set[str]) -> bool:
+    """Whether it is not known to be no variable. ``ops`` are names of others."""
     if isinstance(node, ast.Constant):
-        return not isinstance(node.value, str) or _are_of_ops(node, ops)
+        return isinstance(node.value, str) and not _are_of_ops(node, ops)
     if not isinstance(node, ast.Call):
-        return False
+        return True
     name = last_of(node.func) or ""
     if name in _LOOKING_UP:
-        return all(_are_of_ops(arg, ops) for arg in arguments_of(node)[:1])
+        return not all(_are_of_ops(arg, ops) for arg in arguments_of(node)[:1])
     made = short(unit.names.qualified(node.func))
-    return made is not None and not _gives_variables(name)
+    return made is None or _gives_variables(name)
 
 
 def _gives_variables(name: str) -> bool:
     return name in MAKING or name.endswith("_variables")
 
 
-def _may_be_variable(names: Standing, unit: Unit, node: ast.expr) -> bool:
+def _is_variable(unit: Unit, node: ast.expr) -> bool:
     """Whether the program shows it to be one, or one of several."""
-    return _holds_variable(names.behind(unit, node))
+    return _is_made(unit, node, _gives_variables)
 
 
-def _holds_variable(
-    found: Iterable[tuple[Unit, ast.expr]], gives: Callable[[str], bool] = _gives_variables
-) -> bool:
-    return any(
-        isinstance(node, ast.Call)
-        and short(home.names.qualified(node.func)) is not None
-        and gives(last_of(node.func) or "")
-        for home, node in found
-    )
+def _is_made(unit: Unit, node: ast.expr, gives: Callable[[str], bool]) -> bool:
+    if not isinstance(node, ast.Call) or short(unit.names.qualified(node.func)) is None:
+        return False
+    return gives(last_of(node.func) or "")
 
 
 def _texts(unit: Unit, ops: Set[str]) -> Iterator[tuple[ast.expr, str]]:
@@ -205,16 +232,16 @@ def _kinds(names: Standing, unit: Unit) -> Iterator[tuple[ast.expr, str]]:
     """What asks for the type of a variable, or of an op that old variables alone have."""
     for compared in unit.nodes(ast.Compare):
         for side in (compared.left, *compared.comparators):
-            if _is_class(names, unit, side):
+            if names.may_be(unit, side, _is_class):
                 yield compared, "which is False of a resource variable"
             elif isinstance(side, ast.Attribute) and side.attr == "dtype":
-                if _may_be_variable(names, unit, side.value):
+                if names.may_be(unit, side.value, _is_variable):
                     yield compared, "which was False of a variable of the old kind"
     for part in unit.nodes(ast.Attribute):
         if part.attr in _OLD_MARKS:
             yield part, "which variables of the old kind alone have"
         elif part.attr == "name" and isinstance(of := part.value, ast.Attribute):
-            if of.attr == "dtype" and _may_be_variable(names, unit, of.value):
+            if of.attr == "dtype" and names.may_be(unit, of.value, _is_variable):
                 yield part, "which was another one of a variable of the old kind"
     for node in unit.nodes(ast.Constant):
         if isinstance(node.value, str) and _OLD_OPS.match(node.value) and _is_of_type(unit, node):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from tapemigrate.flow.functions import named_defaults
 from tapemigrate.flow.unpacking import GIVING, each_given, zipped
@@ -20,6 +21,10 @@ _OF_A_DICT = frozenset({"items", "keys", "values", "copy"})
 _Given = tuple[Unit, ast.expr]
 # The file, of a name, and the name.
 _Key = tuple[str, str]
+# Whether it is called, and by what it is known.
+_Step = tuple[bool, _Key]
+#: What is asked of something that stands in a file.
+Holds = Callable[[Unit, ast.expr], bool]
 
 
 class Standing:
@@ -31,6 +36,7 @@ class Standing:
         self._put_in: defaultdict[_Key, list[_Given]] = defaultdict(list)
         self._keys: defaultdict[_Key, list[_Given]] = defaultdict(list)
         self._returned: defaultdict[str, list[_Given]] = defaultdict(list)
+        self._leading: dict[Holds, set[_Step]] = {}
         functions: defaultdict[str, list[tuple[Unit, ast.FunctionDef]]] = defaultdict(list)
         for home in homes:
             for target, value in _pairs(home):
@@ -103,22 +109,69 @@ class Standing:
                         yield from ((*each, False) for each in self._keys.get(step[0], ()))
                         pending += step[1]
 
-    def behind(self, home: Unit, value: ast.expr) -> Iterator[_Given]:
-        """The calls, texts and names given nothing of which ``value``, or a part, may be one."""
-        pending, seen = [(home, value)], set[_Key]()
+    def may_be(self, home: Unit, value: ast.expr, holds: Holds) -> bool:
+        """Whether ``holds`` of something that ``value``, or a part of it, may be.
+
+        It is asked of calls, texts and names that are given nothing, and told once for all values.
+        """
+        found, steps = self._parts_of(home, value)
+        return any(holds(*each) for each in found) or not self._leading_to(holds).isdisjoint(steps)
+
+    def _parts_of(self, unit: Unit, value: ast.expr) -> tuple[list[_Given], list[_Step]]:
+        """What the value, or a part, may be, and the names and calls that stand for more of it."""
+        found: list[_Given] = []
+        steps: list[_Step] = []
+        pending = [value]
         while pending:
-            unit, node = pending.pop()
-            for part in parts(node):
+            for part in parts(pending.pop()):
                 func = getattr(part, "func", None)
                 if isinstance(part, ast.BinOp):
-                    pending += [(unit, part.left), (unit, part.right)]
+                    pending += [part.left, part.right]
                 elif isinstance(func, ast.Attribute) and func.attr in _OF_A_DICT:
-                    pending.append((unit, func.value))
+                    pending.append(func.value)
                 elif (step := self._given_to(unit, part)) is None:
-                    yield unit, part
-                elif step[0] not in seen:
-                    seen.add(step[0])
-                    pending += [*step[1], *self._put_in.get(step[0], ())]
+                    found.append((unit, part))
+                elif isinstance(part, ast.Call):
+                    steps.append((True, ("", step[0][1])))
+                else:
+                    steps.append((False, step[0]))
+        return found, steps
+
+    @cached_property
+    def _known(self) -> Mapping[_Step, tuple[list[_Given], list[_Step]]]:
+        """The same of all that stands for something."""
+        found: dict[_Step, tuple[list[_Given], list[_Step]]] = {}
+        pending: list[_Step] = [(False, key) for key in (*self._given, *self._put_in)]
+        pending += ((True, ("", name)) for name in self._returned)
+        while pending:
+            step = pending.pop()
+            if step in found:
+                continue
+            found[step] = [], []
+            is_call, key = step
+            given = self._returned[key[1]] if is_call else self._given.get(key, [])
+            for each in (*given, *(() if is_call else self._put_in.get(key, ()))):
+                ends, further = self._parts_of(*each)
+                found[step][0].extend(ends)
+                found[step][1].extend(further)
+            pending += found[step][1]
+        return found
+
+    def _leading_to(self, holds: Holds) -> set[_Step]:
+        """What may stand for something of which ``holds`` is true."""
+        if holds not in self._leading:
+            users: defaultdict[_Step, list[_Step]] = defaultdict(list)
+            for step, (_, further) in self._known.items():
+                for each in further:
+                    users[each].append(step)
+            pending = [s for s, (ends, _) in self._known.items() if any(holds(*e) for e in ends)]
+            found = set(pending)
+            while pending:
+                new = [step for step in users.get(pending.pop(), ()) if step not in found]
+                found.update(new)
+                pending += new
+            self._leading[holds] = found
+        return self._leading[holds]
 
     def itself(self, home: Unit, value: ast.expr) -> Iterator[_Given]:
         """The same of the value alone: no element of a list is one."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
+from itertools import islice
 
 from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, place_of, steps_of
 from tapemigrate.rules.finding import Unit
@@ -31,6 +32,8 @@ SWITCHES = {
 }
 
 _MOST_PLACES = 3
+# An assumption on more places of other files helps nobody.
+_MOST_TOLD = 12
 _OLD = "needs variables of the old kind: the fix turns resource variables on there"
 
 #: A call that turns something off, by its name, and the file in which it stands.
@@ -63,15 +66,18 @@ class TurnedOff:
 
     def _refuse(self, unit: Unit) -> Refusal | None:
         places: dict[str, list[str]] = {}
-        for home, call, name in self._elsewhere(unit):
-            if not self._is_turned_on_again(home, call, name):
-                places.setdefault(name, []).append(place_of(unit, home, call))
+        elsewhere = self._elsewhere(unit)
+        lasting = [each for each in elsewhere if not self._is_turned_on_again(*each)]
+        told = [] if lasting or not elsewhere else self._told_of_old(unit)
+        for home, call, name in elsewhere if len(told) > _MOST_TOLD else lasting:
+            places.setdefault(name, []).append(place_of(unit, home, call))
         for name, each in places.items():
             again = " and ".join(f"`tf.compat.v1.{n}()`" for n in SWITCHES[name])
             mend = f"Call {again} right after it" if name == _VERSION else f"Drop `{name}()` there"
+            more = f" This is assumed then, and more: {told[0]}." if told else ""
             return Refusal(
                 f"`{name}()` in {_shown(each)} turns off what a tape needs",
-                f"{mend}, and run this again.",
+                f"{mend}, and run this again.{more}",
             )
         if self._turns_on(unit):
             return asks_for_old_variables(self._project, unit, self._program(unit.filename))
@@ -80,14 +86,18 @@ class TurnedOff:
     def told(self, unit: Unit) -> list[str]:
         """What is assumed of the program of ``unit``, where a fix turns resource variables on."""
         if unit.filename not in self._told:
-            found: list[str] = []
-            if self._turns_on(unit):
-                program = self._program(unit.filename)
-                found = told_of_old_variables(self._project, unit, program)
+            found = self._told_of_old(unit)
             if places := [place_of(unit, home, call) for home, call, _ in self._elsewhere(unit)]:
                 found.append(f"no code that runs with `{_VERSION}()` in {_shown(places)} {_OLD}")
             self._told[unit.filename] = found
         return self._told[unit.filename]
+
+    def _told_of_old(self, unit: Unit) -> list[str]:
+        """The same of its variables; not much more than can be said where others turn them off."""
+        if not self._turns_on(unit):
+            return []
+        told = told_of_old_variables(self._project, unit, self._program(unit.filename))
+        return list(islice(told, _MOST_TOLD + 1) if self._elsewhere(unit) else told)
 
     def ops(self, unit: Unit) -> Iterator[tuple[Unit, Insert]]:
         """What turns on again, in other files, what a tape in ``unit`` needs."""
