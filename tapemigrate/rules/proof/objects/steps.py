@@ -44,6 +44,8 @@ class Steps:
         rows = region.block.body[region.first : max(region.last + 1, region.call)]
         self._given: set[str] = set()
         self._before: set[str] = set()
+        # The same without what stands between the forward pass and the call.
+        self._within: set[str] = set()
         self._late: frozenset[str] = frozenset()
         self._unseen: list[str] = []
         self._anew = asked_for_within(project, view, region)
@@ -56,10 +58,15 @@ class Steps:
             return
         if isinstance(view.scope, ast.FunctionDef) and view.scope.name == "__init__":
             self._at = view.unit, view.cls
-        self._run(me, rows, self._given, self._before, _DEPTH)
+        inside = region.block.body[region.first : region.last + 1]
+        runs = self._run(me, inside, self._given, self._within, _DEPTH)
+        self._before |= self._within
+        self._run(me, rows[len(inside) :], self._given, self._before, _DEPTH, runs)
         target = [region.request.target, region.request.stmt]
-        self._before |= self._read(me, target, _DEPTH) - self._given
-        self._before |= self._read(me, _ahead(view, region, rows), _DEPTH) - {_ANYTHING}
+        read = self._read(me, target, _DEPTH) - self._given
+        read |= self._read(me, _ahead(view, region, rows), _DEPTH) - {_ANYTHING}
+        self._before |= read
+        self._within |= read
         watched = self._watched(me, region)
         late = set_late(project, view, [*rows, *target], watched & self._asked_for(me, region))
         made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
@@ -73,6 +80,7 @@ class Steps:
         ]
         if self._given & watched:
             self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
+            self._within.add(_ANYTHING)
 
     def made_late(self) -> Refusal | None:
         """That a source is set by a method which runs while the tape records."""
@@ -174,15 +182,23 @@ class Steps:
                 path = path_of(target)
                 if path is None or len(path) != 2 or path[0] != me:
                     return False
-                if (self._before | self._given) & {path[1].lstrip("."), _ANYTHING}:
+                if (self._within | self._given) & {path[1].lstrip("."), _ANYTHING}:
                     return False
         return bool(self._given) and bool(read)
 
     def _run(
-        self, me: str, body: Iterable[ast.stmt], given: set[str], before: set[str], depth: int
+        self,
+        me: str,
+        body: Iterable[ast.stmt],
+        given: set[str],
+        before: set[str],
+        depth: int,
+        runs: bool = True,
     ) -> bool:
-        """Adds what the statements read and give, one after the other; whether all of them run."""
-        runs = True
+        """Adds what the statements read and give, one after the other; whether all of them run.
+
+        ``runs``: whether the first does.
+        """
         for stmt in body:
             if isinstance(stmt, ast.With) and all(self._is_plain(i) for i in stmt.items):
                 before |= self._read(me, [i.context_expr for i in stmt.items], depth) - given
