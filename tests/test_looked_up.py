@@ -167,3 +167,46 @@ def test_perhaps_a_call_of_the_method(code: str) -> None:
 )
 def test_perhaps_an_object_is_made(code: str, safe: bool) -> None:
     assert is_safe("made", MADE, "made.Net(x, tf.constant(3.0)).slope", code) is safe
+
+
+FLAT = """\
+import tensorflow as tf
+
+
+def flat(loss, sources):
+    return [tf.reshape(g, [-1]) for g in tf.gradients(loss, sources)]
+"""
+PROXY = """\
+import tensorflow as tf
+import flat
+
+
+class Proxy:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def run(x, env):
+    x = tf.identity(x)
+    loss = tf.tanh(x)
+    return flat.flat(loss, [x]), {code}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "stays"),
+    [
+        ("Proxy(env).close()", False),
+        ("Proxy(flat).flat(tf.sin(x), [x])", True),
+        ("env.flat(tf.sin(x), [x])", True),
+        ("Proxy(env).flat", True),
+    ],
+)
+def test_a_proxy_has_of_a_module_what_it_is_asked_for(code: str, stays: bool) -> None:
+    texts = {"flat.py": FLAT, "main.py": PROXY.replace("{code}", code)}
+    files = {name: SourceFile(name, text) for name, text in texts.items()}
+    (found,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert ("the old call stays" in found.message) is stays

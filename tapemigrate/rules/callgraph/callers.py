@@ -74,11 +74,17 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
         found.problem = found.problem or replaced(project, unit, private, True)
         found.unseen += _named_outside(project, unit, private)
     found.overridden = resolver.overridden()
-    found.unseen += by_another_name(project, unit, function.name, resolver.is_path, inner)
-    found.unseen += looked_up(project, unit, function)
-    if isinstance(unit.parents[function], ast.Module):
-        found.unseen += gone_over(project, unit)
     mentions = project.mentions(function.name)
+    named = [*mentions.others, *((site.unit, site.call.func) for site in mentions.calls)]
+    in_module = isinstance(unit.parents[function], ast.Module)
+    asked = not in_module or any(
+        isinstance(node, ast.Attribute) and resolver.means(user, node) is not True
+        for user, node in named
+    )
+    found.unseen += by_another_name(project, unit, function.name, resolver.is_path, inner, asked)
+    found.unseen += looked_up(project, unit, function)
+    if in_module:
+        found.unseen += gone_over(project, unit)
     for unit_, node in mentions.others:
         if resolver.means(unit_, node) is not False:
             found.passed.append((unit_, node))

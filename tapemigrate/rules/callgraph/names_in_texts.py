@@ -58,10 +58,12 @@ def by_another_name(
     name: str,
     is_path: Callable[[Unit, str], bool | None],
     inner: bool = False,
+    asked: bool = True,
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called.
 
-    ``inner``: it stands in another function, which no text of another file looks into.
+    ``inner``: it stands in another function, which no text of another file looks into. ``asked``:
+    something else than its module may be asked for it, and hand that on to the module.
     """
     for file in [home] if inner else project.units.may_have(name, *LOOKING_UP):
         # Most look others up: these need not be parsed.
@@ -71,7 +73,8 @@ def by_another_name(
             continue
         yield from named_in_text(home, unit, name)
         for node, start, end in unit.once(names_put_together):
-            if name.startswith(start) and name.endswith(end):
+            handed_on = isinstance(node, ast.FunctionDef) and not asked
+            if name.startswith(start) and name.endswith(end) and not handed_on:
                 yield f"its name may be put together in {place_of(home, unit, node)}"
         for node in unit.once(texts_and_imports).get(name, ()):
             if isinstance(node, ast.alias):
