@@ -173,3 +173,47 @@ def test_what_hands_on_and_is_not_called_shows_nothing(tmp_path: Path, use: str)
     (found,) = [d for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
     assert (found.fix is not None and found.fix.applicability == "safe") == bool(use), found.message
     assert bool(use) or "`h`, a parameter, was not computed from `x`" in found.message
+
+
+METHODS = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, config):
+        self.build(config)
+
+    def build(self, config):
+        self.w = tf.get_variable("w", initializer=[1.0, 2.0])
+
+
+class Policy(Model):
+    def __init__(self, config, baseline=None):
+        self.baseline = baseline
+        super(Policy, self).__init__(config)
+
+    def build(self, config):
+        super(Policy, self).build(config)
+        self.out = tf.tanh(self.w)
+        if self.baseline is not None:
+            self.baseline.build({handed})
+
+
+class Trpo(Policy):
+    def build(self, config):
+        super(Trpo, self).build(config)
+        loss = tf.reduce_sum(self.out) * config.scale
+        self.grads = tf.gradients(loss, tf.trainable_variables())
+"""
+
+
+@pytest.mark.parametrize("handed", ["config", "config.baseline", "self.out"])
+def test_methods_that_call_others_of_their_name_are_followed_to_an_end(
+    tmp_path: Path, handed: str
+) -> None:
+    """What each hands in is what it was handed: the callers lead to themselves, again and again."""
+    (tmp_path / "models.py").write_text(METHODS.format(handed=handed))
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (found,) = [d for r in outcome.results for d in r.diagnostics]
+    assert found.code == "TM101", found.message
+    assert found.fix is None or found.fix.applicability == "unsafe"

@@ -47,6 +47,7 @@ class Answers:
     def __init__(self, _: Project) -> None:
         # With what is traced, which is told apart by its place: that no other one may take.
         self._known: dict[_Key, tuple[bool | CallSite, Provenance | None]] = {}
+        self._pending: set[_Key] = set()
         self._wholes: dict[tuple[Scope, str], Def] = {}
 
     def of(
@@ -56,10 +57,17 @@ class Answers:
         depth: int,
         find: Callable[[View, Asked, int], bool | CallSite],
     ) -> bool | CallSite:
-        """The answer that ``find`` gives, which follows callers up to ``depth``."""
+        """The answer that ``find`` gives, which follows callers up to ``depth``.
+
+        Where it leads back to itself, through functions that call themselves, there is none.
+        """
         key = (view.scope, replace(asked, traced=None), id(asked.traced), depth)
+        if key in self._pending:
+            return False
         if key not in self._known:
+            self._pending.add(key)
             self._known[key] = find(view, asked, depth), asked.traced
+            self._pending.remove(key)
         return self._known[key][0]
 
     def whole(self, scope: Scope, name: str) -> Def:

@@ -73,8 +73,10 @@ from tapemigrate.tape.names.same import value_may_be
 from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.sources.asked_properties import read_by
 
-# Where a function calls itself, what it was handed is not followed up again.
+# Where a function calls itself, what it was handed is not followed up again, and what others hand
+# in there no further than from anywhere.
 _HERE = -1
+_ENDS = (0, _HERE - DEPTH)
 
 
 @dataclass(slots=True)
@@ -416,7 +418,7 @@ class Independence:
         elif finds_kept(self._project, self._home_of(passed), other):
             return None
         for each in sorted(value.parameters):
-            if passed.depth == 0:
+            if passed.depth in _ENDS:
                 return None  # further up, it is not followed
             computed = asked.computed or path_of(other) is None
             handed = replace(asked.of(asked.source, each), above=True, computed=computed)
