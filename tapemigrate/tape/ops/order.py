@@ -26,17 +26,25 @@ def acts_before(root: ast.AST, target: ast.expr, kinds: Kinds) -> bool:
     """Whether a part of a statement that runs ahead of ``target`` does more than to compute.
 
     So must the target, or it is all the same: ``noise() + tf.gradients(net(x), x)[0]``, where both
-    may draw random numbers, or make variables. Or it reads what the target's functions set.
+    may draw random numbers, or make variables. Or it reads what the target's functions set, or
+    gives a name that the target reads: ``(y := net(x)), tf.gradients(y * y, x)[0]``.
     """
+    ahead = list(_ahead(root, target))
+    if not _named(ahead).isdisjoint(_names(walk(target), ast.Load)):
+        return True
     if not any(_acts(node, kinds) for node in walk(target)):
         return False
     if isinstance(root, ast.With | ast.AsyncWith) and _is_entered_late(root, target):
         return True
-    ahead = list(_ahead(root, target))
     if any(_acts(node, kinds) for node in ahead):
         return True
     read = _names(ahead, ast.Load) - _names(_called_ahead(root), ast.Load)
-    return bool(read) and not read.isdisjoint(_set_by(target, kinds))
+    return bool(read) and not read.isdisjoint(_set_by(target, kinds) | _named(walk(target)))
+
+
+def _named(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are given in the middle of an expression."""
+    return {node.target.id for node in nodes if isinstance(node, ast.NamedExpr)}
 
 
 def _called_ahead(root: ast.AST) -> Iterator[ast.AST]:
