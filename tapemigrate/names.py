@@ -88,7 +88,9 @@ class Names:
         self._same: dict[tuple[str, str], _Meaning] = {}
         stars = self._scopes.stars
         self._may_mean = self._scopes.imported | _CONVENTIONAL.keys()
-        self._stars_may_mean = any(each.split(".")[0] == "tensorflow" for each in stars)
+        self._stars_may_mean = bool(self._handed_on) or any(
+            each.split(".")[0] == "tensorflow" for each in stars
+        )
         self._references: list[tuple[ast.expr, str]] | None = None
         self._children: dict[int, list[Scope]] | None = None
         self._bound: dict[ast.AST, frozenset[str]] = {}
@@ -335,6 +337,9 @@ class Names:
         for module in reversed(self._scopes.stars):
             if module.split(".")[0] == "tensorflow":
                 return _Meaning(f"{module}.{name}", "star")
+            known = self._handed_on.get(f"{module}{'' if module.endswith('.') else '.'}{name}")
+            if known is not None:
+                return _Meaning(known, "star")
         conventional = _CONVENTIONAL.get(name)
         return _Meaning(conventional, "star") if conventional else None
 

@@ -19,6 +19,9 @@ def loss(x):
     return x * x
 """
 OWN = "class tf:\n    @staticmethod\n    def gradients(y, x):\n        return [x]\n"
+OWN_BESIDE = (
+    "from tensorflow import *\n\n\ndef gradients(y, x):\n    return [x]\n\n\ncontrib = None\n"
+)
 USE = """
 
 
@@ -60,6 +63,31 @@ def test_what_is_taken_from_there_is_told(tmp_path: Path, head: str, names: dict
     assert "gradients_function" not in new
     # What has gone from the helper is not asked for any longer.
     assert "tfe" not in new.split("\n\n")[0].replace("helper.tfe", "")
+
+
+@pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        ("import helper as tf", "tf.gradients(y, x)[0]"),
+        ("from helper import gradients as g", "g(y, x)[0]"),
+        ("from helper import *", "gradients(y, x)[0]"),
+        ("import helper", "helper.contrib.eager.gradients_function(y)(x)"),
+    ],
+)
+@pytest.mark.parametrize("note", ["", "# As in tensorflow."])
+def test_what_a_star_brings_there_is_told(tmp_path: Path, head: str, call: str, note: str) -> None:
+    text = f"{note}\n{head}\n\n\ndef slope(x):\n    y = x * x\n    return {call}\n"
+    codes, _ = fixes(tmp_path, "from tensorflow import *\n", text)
+    assert codes
+    codes, new = fixes(tmp_path, OWN_BESIDE, text)
+    assert (codes, new) == ([], text)
+
+
+def test_a_decorator_of_the_module_is_told(tmp_path: Path) -> None:
+    text = "import helper\n\n\n@helper.tfe.implicit_gradients\ndef f(x):\n    return x\n"
+    codes, new = fixes(tmp_path, HELPER, text)
+    assert "TM113" in codes
+    assert "tfe" not in new
 
 
 @pytest.mark.parametrize("head", ["from helper import tf", "from helper import *"])

@@ -17,7 +17,7 @@ from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
 from tapemigrate.running.imports import LOADING, statements_in, without_imports
 from tapemigrate.running.projects import Projects
-from tapemigrate.running.reading import read, searchable
+from tapemigrate.running.reading import IMPORTS_TENSORFLOW, read, searchable
 from tapemigrate.running.subclasses import EXTENDS
 from tapemigrate.running.texts import Text
 from tapemigrate.source.decoding import SourceError, is_notebook
@@ -40,7 +40,6 @@ _LOADED = late(
     rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(?:\w+\.)?(?:import_module|__import__)"
     rb"\([ \t]*[\"']([\w.]+)[\"'][^()\n]*\)(?:\.(\w+))?"
 )
-_TENSORFLOW = b"tensorflow"
 _STAR = late(rb"\bimport[ \t(]*\*")
 # A class that a function makes, and extends another.
 _INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
@@ -165,8 +164,8 @@ class Modules:
                 yield from found[1:]
 
     def bringing_tensorflow(self, user: str) -> Iterator[str]:
-        """The files from which one that names TensorFlow nowhere may have it: ``helper.tf``."""
-        if _TENSORFLOW in _data(user):
+        """The files from which one that does not import TensorFlow may have it: ``helper.tf``."""
+        if IMPORTS_TENSORFLOW.search(_data(user)) is not None:
             return
         found = [user, *self.used(user)]
         for path in found:  # which grows meanwhile

@@ -9,6 +9,9 @@ from tapemigrate.patterns import late
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
 
+#: A statement that imports TensorFlow, or of it.
+IMPORTS_TENSORFLOW = late(rb"(?m)^[ \t]*(?:import|from)[ \t]+tensorflow\b")
+
 # Patterns that begin with letters are looked for many times as fast as others, and those that begin
 # with one rare letter even faster.
 _OWN_CODE = late(rb"M(?<=TM)(?<!\wTM)[1-9][0-9]{2}\b")
@@ -19,8 +22,13 @@ _RUN = late(rb"%(?=run)")
 _HANDED_ON = rb"tf(?:2|1|v1|_v1|_compat_v1)?"
 _TF_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\b" + _HANDED_ON + rb"\b")
 _TF_BY_A_CALL = late(rb"import_tf\s*\(")
-_TF_OF_A_MODULE = late(rb"tf\.(?<=\w\.tf\.)")
+_TF_OF_A_MODULE = late(rb"tfe?\.(?:(?<=\w\.tf\.)|(?<=\w\.tfe\.))")
 _WAYS = (_RUN, _TF_IMPORTED, _TF_BY_A_CALL, _TF_OF_A_MODULE)
+# Gradient functions that a star import of one's own code brings, or an import of theirs.
+_BARE = late(rb"(?:gradients|hessians)(?<![.\w\x80-\xff]gradients)(?<![.\w\x80-\xff]hessians)\b")
+_BARE_IMPORTED = late(
+    rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\b(?:gradients|hessians)\b"
+)
 _TF = late(rb"tf(?<![\w\x80-\xff]tf)(?:e|2|1|v1|_v1|_compat_v1)?(?![\w\x80-\xff])")
 
 
@@ -94,9 +102,24 @@ def tells_something(path: str, data: bytes, aliases: tuple[str, ...]) -> bool:
 
         if prefilter(aliases).search(data):
             return True
+    if _has_from_own_code(data):
+        return True
     if b"tapemigrate:" in data or _OWN_CODE.search(data) is not None:
         return True
     return hides_ascii(data)
+
+
+def _has_from_own_code(data: bytes) -> bool:
+    """Whether a gradient function may come of one's own code, under its name and no library's."""
+    if b"gradients" not in data and b"hessians" not in data:
+        return False
+    if IMPORTS_TENSORFLOW.search(data) is not None or _BARE.search(data) is None:
+        return False
+    return _imports_all(data) or _BARE_IMPORTED.search(data) is not None
+
+
+def _imports_all(data: bytes) -> bool:
+    return _END_OF_STAR.search(data) is not None and _STAR.search(data) is not None
 
 
 def _reaches_tensorflow(data: bytes) -> bool:
@@ -104,11 +127,11 @@ def _reaches_tensorflow(data: bytes) -> bool:
 
     Most files fall at the first searches, which cost less than those for all the names.
     """
-    if b"tensorflow" in data:
+    if b"tensorflow" in data or b"contrib.eager" in data:
         return True
     if _TF.search(data) is None:
         return False
     # A script that a notebook runs gives it all of its names, too.
     if any(each.search(data) is not None for each in _WAYS):
         return True
-    return _END_OF_STAR.search(data) is not None and _STAR.search(data) is not None
+    return _imports_all(data)

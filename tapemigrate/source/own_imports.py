@@ -22,6 +22,7 @@ from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import top_level, walk
 
 _STAR = late(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+\*", re.MULTILINE)
+_TENSORFLOW = late(r"^[ \t]*(?:import|from)[ \t]+tensorflow\b", re.MULTILINE)
 _SECOND = late(r"^\w+[ \t]*=[ \t]*[A-Za-z_]\w*[ \t]*$", re.MULTILINE)
 _FROM = late(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import\b", re.MULTILINE)
 _FROM_NAMES = late(
@@ -35,6 +36,8 @@ _ASKED = late(
 
 # What a file asks of TensorFlow that is of interest where it has that from another one.
 _ASKED_FOR = ("gradient", "hessians", "jacobian", "make_vjp")
+# The names that lead there, which a star import of TensorFlow brings.
+_STARRED = ("gradients", "hessians", "contrib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ def asked_modules(text: str) -> list[str]:
         return []
     pattern = _FROM if _SECOND.search(text) else _ASKED
     found = pattern.findall(text)
-    if "tensorflow" not in text and any(word in text for word in _ASKED_FOR):
+    if _TENSORFLOW.search(text) is None and any(word in text for word in _ASKED_FOR):
         for line in _IMPORT.findall(text):
             found += [part.split(" as ")[0].strip() for part in line.split(",")]
         for module, names in _FROM_NAMES.findall(text):
@@ -91,11 +94,14 @@ def offered(text: str, filename: str) -> Offered:
         if alias.asname in (None, alias.name)
     )
     starred = public if listed is None else bound & listed
-    return Offered(starred, code, handed_on, frozenset(_of_tensorflow(tree)))
+    return Offered(starred, code, handed_on, frozenset(_of_tensorflow(tree, bound)))
 
 
-def _of_tensorflow(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a module has for TensorFlow's, and their paths."""
+def _of_tensorflow(tree: ast.Module, bound: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The names that a module has for TensorFlow's, and their paths; ``bound`` are all its names.
+
+    Of those that a star brings, the names that lead to gradient calls.
+    """
     for stmt in top_level(tree):
         if isinstance(stmt, ast.Import):
             for alias in stmt.names:
@@ -106,6 +112,8 @@ def _of_tensorflow(tree: ast.Module) -> Iterator[tuple[str, str]]:
             if module.split(".")[0] == "tensorflow":
                 names = (a for a in stmt.names if a.name != "*")
                 yield from ((a.asname or a.name, f"{module}.{a.name}") for a in names)
+                if any(a.name == "*" for a in stmt.names):
+                    yield from ((n, f"{module}.{n}") for n in _STARRED if n not in bound)
 
 
 def handed_on(brought: Iterable[tuple[str, Offered]]) -> tuple[tuple[str, str], ...]:
