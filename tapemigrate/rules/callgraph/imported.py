@@ -76,6 +76,8 @@ def _leads_to(
         ]
         if last == name and True not in found and _may_be_module(project, module, user, home):
             found.append(None)
+        if last == name and True not in found and _may_be_installed(project, module, user, home):
+            found.append(None)
     return True if True in found else None if None in found else False
 
 
@@ -113,6 +115,17 @@ def _may_be_module(project: Project, module: str, user: Unit, home: Unit) -> boo
     return part not in made and not any(
         part in import_paths(unit) and part not in unit.once(bound_names) for unit in seen
     )
+
+
+def _may_be_installed(project: Project, module: str, user: Unit, home: Unit) -> bool:
+    """Whether ``module`` may be that of ``home`` under the name by which it is installed.
+
+    After ``import hoomd.htf``, where the folder ``htf`` lies in none of the name ``hoomd``.
+    """
+    first, _, rest = module.partition(".")
+    if not first or not rest or project.units.paths_meant(user.filename, module):
+        return False
+    return may_hold(home.filename, rest)
 
 
 def _leads_on_by_star(

@@ -53,7 +53,9 @@ def settle(
     before = _before(view.scope, begin(region.block.body[region.first]))
     if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, nodes, unit, project):
         return _made_in(name)
-    if any(_enters_a_graph(n) for node in nodes for n in walk(node)):
+    entered = _entered_around(region, unit)
+    inside = (n for node in nodes for n in walk(node) if n not in entered)
+    if any(_enters_a_graph(n) for n in inside):
         return Refusal(
             f"variables that are made inside `{name}` are read through a cache, in a graph that is "
             "entered only while the tape would record",
@@ -103,6 +105,16 @@ def _made_in(name: str) -> Refusal:
         f"Make the variables before `{name}` runs (`cell.build(input_shape)`, or the layer called "
         "once outside) and differentiate by them by name; or write the loop with `tf.keras`.",
     )
+
+
+def _entered_around(region: Region, unit: Unit) -> set[ast.AST]:
+    """What the ``with`` statements enter that the tape would stand in."""
+    found: set[ast.AST] = set()
+    node: ast.AST | None = region.block.body[region.first]
+    while (node := unit.parents.get(node)) is not None and not isinstance(node, _FUNCTIONS):
+        if isinstance(node, ast.With):
+            found.update(n for item in node.items for n in walk(item.context_expr))
+    return found
 
 
 def _enters_a_graph(node: ast.AST) -> bool:
