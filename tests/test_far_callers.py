@@ -217,3 +217,43 @@ def test_methods_that_call_others_of_their_name_are_followed_to_an_end(
     (found,) = [d for r in outcome.results for d in r.diagnostics]
     assert found.code == "TM101", found.message
     assert found.fix is None or found.fix.applicability == "unsafe"
+
+
+INSTALLED = """\
+import tensorflow as tf
+{head}
+
+x = tf.constant(2.0)
+y = x * x
+result = {call}(y, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "call", "is_left"),
+    [
+        ("import lab.field as field", "field.slope", True),
+        ("import lab.field.helper", "lab.field.helper.slope", True),
+        ("from lab.field import slope", "slope", True),
+        ("from lab.field.helper import slope as s", "s", True),
+        ("from lab.other import slope", "slope", False),
+        ("from sklearn.field import slope", "slope", False),
+    ],
+)
+@pytest.mark.parametrize("package", [True, False])
+def test_a_call_by_an_installed_name_takes_no_tape_that_it_is_not_given(
+    tmp_path: Path, head: str, call: str, is_left: bool, package: bool
+) -> None:
+    folder = tmp_path / "field"
+    folder.mkdir()
+    (folder / "helper.py").write_text(HELPER)
+    if package:
+        (folder / "__init__.py").write_text("from lab.field.helper import *\n")
+    (tmp_path / "use.py").write_text(INSTALLED.format(head=head, call=call))
+    results = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1).results
+    [found] = [d for r in results if r.filename.endswith("helper.py") for d in r.diagnostics]
+    if is_left:
+        assert found.fix is None
+        assert "use.py, line" in found.message
+    else:
+        assert found.fix is not None
