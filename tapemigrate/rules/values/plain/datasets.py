@@ -74,7 +74,7 @@ class _Reader:
         path = path_of(value)
         if path is not None and len(path) == 2 and path[0] == view.kinds.self_name:
             return self._kept(view, path[1].lstrip("."), part, d)
-        made = origins(view.flow.reads.get(value, ()))
+        made = _made_for(view, value)
         return bool(made) and all(self._defined(view, each, part, d) for each in made)
 
     def _defined(self, view: View, made: Def, part: int | None, depth: int) -> bool:
@@ -169,7 +169,7 @@ class _Reader:
             case ast.Tuple() | ast.List() if not whole:
                 return all(self._is_data(view, each, seen) for each in value.elts)
             case ast.Name():
-                made = origins(view.flow.reads.get(value, frozenset()))
+                made = _made_for(view, value)
                 if made and all(self._holds_data(view, d, set(seen), True) for d in made):
                     return True
                 left_alone = not whole and _is_only_returned(view, value.id)
@@ -198,7 +198,7 @@ class _Reader:
 
     def _is_iterator(self, view: View, value: ast.expr, seen: set[Def]) -> bool:
         if isinstance(value, ast.Name):
-            made = origins(view.flow.reads.get(value, ()))
+            made = _made_for(view, value)
             values = [d.value for d in made if d.kind is Kind.ASSIGN and len(d.path) == 1]
             return len(values) == len(made) == 1 and (
                 isinstance(values[0], ast.Call) and self._is_iterator(view, values[0], seen)
@@ -225,6 +225,12 @@ class _Reader:
                 return True
         function = self._function(view, func)
         return function is not None and self._returns_data(*function, whole=True)
+
+
+def _made_for(view: View, value: ast.Name | ast.Attribute) -> list[Def]:
+    """What gives the name its value; what functions that it holds would read is none of that."""
+    path = path_of(value) or ("",)
+    return [d for d in origins(view.flow.reads.get(value, ())) if d.path[0] == path[0]]
 
 
 def _is_only_returned(view: View, name: str) -> bool:
