@@ -26,9 +26,7 @@ _TF_OF_A_MODULE = late(rb"tfe?\.(?:(?<=\w\.tf\.)|(?<=\w\.tfe\.))")
 _WAYS = (_RUN, _TF_IMPORTED, _TF_BY_A_CALL, _TF_OF_A_MODULE)
 # Gradient functions that a star import of one's own code brings, or an import of theirs.
 _BARE = late(rb"(?:gradients|hessians)(?<![.\w\x80-\xff]gradients)(?<![.\w\x80-\xff]hessians)\b")
-_BARE_IMPORTED = late(
-    rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\b(?:gradients|hessians)\b"
-)
+_BARE_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\b(?:gradients|hessians)\b")
 _TF = late(rb"tf(?<![\w\x80-\xff]tf)(?:e|2|1|v1|_v1|_compat_v1)?(?![\w\x80-\xff])")
 
 

@@ -110,8 +110,9 @@ def _made_in(name: str) -> Refusal:
 def _entered_around(region: Region, unit: Unit) -> set[ast.AST]:
     """What the ``with`` statements enter that the tape would stand in."""
     found: set[ast.AST] = set()
-    node: ast.AST | None = region.block.body[region.first]
-    while (node := unit.parents.get(node)) is not None and not isinstance(node, _FUNCTIONS):
+    node: ast.AST = region.block.body[region.first]
+    while (above := unit.parents.get(node)) is not None and not isinstance(above, _FUNCTIONS):
+        node = above
         if isinstance(node, ast.With):
             found.update(n for item in node.items for n in walk(item.context_expr))
     return found

@@ -14,6 +14,7 @@ from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_name import is_size
 from tapemigrate.rules.proof.callers.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.callers.entries_given import is_number_given
 from tapemigrate.rules.proof.kept.kept_elements import is_new_element, made_of_element
 from tapemigrate.rules.proof.kept.kept_results import KeptResults
 from tapemigrate.rules.proof.kept.shared_origin import (
@@ -66,7 +67,7 @@ class KeptValues:
 
         ``entered``: a method reads it, and what nobody in sight makes is taken for data.
         """
-        if is_constant_of_object(self._project, self._view, name):
+        if self._is_number(name):
             return None
         # What subclasses write in place of a method counts as well.
         results = KeptResults(self._project, self._tracer)
@@ -113,6 +114,11 @@ class KeptValues:
             if told is not None:
                 return told
         return self._of_its_own(text, name, leaves)
+
+    def _is_number(self, name: str) -> bool:
+        """Whether ``self.name`` is a number or text wherever the object was made."""
+        project, view = self._project, self._view
+        return is_constant_of_object(project, view, name) or is_number_given(project, view, name)
 
     def _of_its_own(self, text: str, name: str, leaves: list[Leaf]) -> str | Refusal | None:
         """What is known of a source that is, by another name, what the object keeps itself."""
