@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
@@ -339,25 +339,33 @@ def _mentions(text: str, words: Sequence[str]) -> bool:
 def _near(unit: Unit, project: Project) -> list[tuple[str, str]] | None:
     """The files that a program may consist of in which this one runs, with their texts.
 
-    By what they import, in both directions; None where that does not tell.
+    Those that import it, through any number, and all that these import. None where a file round
+    about may import what it does not name.
     """
-    files = project.units.files()
-    texts = {filename: file.text for filename, file in files}
+    texts = {filename: file.text for filename, file in project.units.files()}
     words = project.once(_words_of_files)
     keys = {name: _key(name) for name in texts}
-    found, pending = {unit.filename}, [unit.filename]
+
+    def importing(one: str) -> set[str]:
+        return {other for other in texts if keys.get(one) in words[other]}
+
+    def imported(one: str) -> set[str]:
+        return {other for other in texts if keys[other] in words.get(one, ())}
+
+    around = _closed({unit.filename}, lambda one: importing(one) | imported(one))
+    if any(_mentions(texts.get(one, ""), _BY_TEXT) for one in around):
+        return None
+    found = _closed(_closed({unit.filename}, importing), imported)
+    return [(name, texts[name]) for name in sorted(found) if name in texts]
+
+
+def _closed(names: set[str], onwards: Callable[[str], set[str]]) -> set[str]:
+    found, pending = set(names), list(names)
     while pending:
-        one = pending.pop()
-        if _mentions(texts.get(one, ""), _BY_TEXT):
-            return None
-        more = {
-            other
-            for other in texts.keys() - found
-            if keys[other] in words.get(one, ()) or keys[one] in words[other]
-        }
+        more = onwards(pending.pop()) - found
         found |= more
         pending += more
-    return [(name, texts[name]) for name in sorted(found) if name in texts]
+    return found
 
 
 def _words_of_files(project: Project) -> dict[str, frozenset[str]]:
