@@ -44,7 +44,7 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     imported = root.kind is Kind.ENTRY and root.path[0] in project.imported(view.unit)
     if steps and steps[0] in _CONFIGURATION and not imported:
         # Of what an inner function reads by subscripts, all that is known is the whole.
-        keys = kept(view.scope, _read_by_keys).get(steps[0], ()) if len(root.path) == 1 else ()
+        keys = _parts_read(view, steps[0]) if len(root.path) == 1 else ()
         parts = root.path[len(root.path) - len(steps) + 1 :][:1] or keys
         if parts or steps[0] in ("FLAGS", "flags", "hps", "hparams"):
             rest = _keeps_the_rest if own else _takes_the_rest
@@ -64,10 +64,23 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     return imported or _gives_no_tensors(project, view, root.path)
 
 
-def _read_by_keys(scope: ast.AST) -> dict[str, tuple[str, ...]]:
-    """Such names of which the scope only reads parts, and which: ``config["size"]``."""
+def _parts_read(view: View, name: str) -> tuple[str, ...]:
+    """The parts of it that the scope reads, if it reads no more: ``config["size"]``.
+
+    Or the methods of the class do, of whose objects it is a part: ``self.args = args``.
+    """
+    here = kept(view.scope, _read_by_keys).get(name, ())
+    if here or view.cls is None:
+        return here
+    found = [kept(cls, _read_of_objects).get(name) for cls in view.kinds.effects.lineage(view.cls)]
+    if None in found:
+        return ()
+    return tuple(dict.fromkeys(part for parts in found for part in parts or ()))
+
+
+def _parts_in(scope: ast.AST) -> dict[ast.expr, str]:
+    """What parts are read of, with the part: ``config`` of ``config["size"]``."""
     parts: dict[ast.expr, str] = {}
-    names: dict[str, list[ast.Name]] = {}
     for node in walk(scope):
         match node:
             case ast.Call(ast.Attribute(owner, "get" | "pop"), [ast.Constant() as key, *_]):
@@ -76,8 +89,41 @@ def _read_by_keys(scope: ast.AST) -> dict[str, tuple[str, ...]]:
                 parts.setdefault(owner, f".{name}")
             case ast.Subscript(value=owner, slice=ast.Constant() as key, ctx=ast.Load()):
                 parts[owner] = f"[{key.value!r}]"
-            case ast.Name(id=name) if name in _CONFIGURATION:
-                names.setdefault(name, []).append(node)
+    return parts
+
+
+def _read_by_keys(scope: ast.AST) -> dict[str, tuple[str, ...]]:
+    """Such names of which the scope only reads parts, and which."""
+    parts = kept(scope, _parts_in)
+    names: dict[str, list[ast.expr]] = {}
+    for node in walk(scope):
+        if isinstance(node, ast.Name) and node.id in _CONFIGURATION:
+            names.setdefault(node.id, []).append(node)
+    return _of_which_parts(names, parts)
+
+
+def _read_of_objects(cls: ast.AST) -> dict[str, tuple[str, ...]]:
+    """The same of attributes, and of the names by which the class is handed them.
+
+    No more is done with these but to keep them: ``self.args = args``. What is none of them is told
+    by no part.
+    """
+    parts = kept(cls, _parts_in)
+    names: dict[str, list[ast.expr]] = {name: [] for name in _CONFIGURATION}
+    keeping: set[ast.expr] = set()
+    for node in walk(cls):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name) as target], value=ast.Name(id=other)):
+                keeping |= {target, node.value} if name == other else set()
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in _CONFIGURATION:
+                names[name].append(node)
+    used = {name: [n for n in found if n not in keeping] for name, found in names.items()}
+    return _of_which_parts(used, parts)
+
+
+def _of_which_parts(
+    names: dict[str, list[ast.expr]], parts: dict[ast.expr, str]
+) -> dict[str, tuple[str, ...]]:
     return {
         name: tuple(dict.fromkeys(parts[node] for node in found))
         for name, found in names.items()

@@ -272,13 +272,22 @@ class EnteringValue:
 
     def _holds_source(self, root: Def, leaves: list[Leaf]) -> bool:
         """Whether a source is a part of the same object: whatever its name, it has tensors."""
-        own = root.path[0] == self._view.kinds.self_name
-        holder = root.path[: 2 if own else 1]
+        me = self._view.kinds.self_name
+        holders = [root.path[: 2 if root.path[0] == me else 1]]
+        if me is not None and len(root.path) == 1:
+            holders.append((me, f".{root.path[0]}"))  # which keeps it: ``self.params = params``
         imported = root.path[0] in self._project.imported(self._view.unit)
-        return not imported and any(
-            len(d.path) > len(holder) and d.path[: len(holder)] == holder
+        paths = [
+            path
             for leaf in leaves
-            for d in leaf.defs
+            for made in leaf.defs
+            for path in (made.path, path_of(made.value) if made.value is not None else None)
+            if path is not None
+        ]
+        return not imported and any(
+            len(path) > len(holder) and path[: len(holder)] == holder
+            for path in paths
+            for holder in holders
         )
 
     def _is_object_around(self, root: Def) -> bool:
