@@ -230,19 +230,19 @@ result = {call}(y, x)
 
 
 @pytest.mark.parametrize(
-    ("head", "call", "is_left"),
+    ("head", "call", "told"),
     [
-        ("import lab.field as field", "field.slope", True),
-        ("import lab.field.helper", "lab.field.helper.slope", True),
-        ("from lab.field import slope", "slope", True),
-        ("from lab.field.helper import slope as s", "s", True),
-        ("from lab.other import slope", "slope", False),
-        ("from sklearn.field import slope", "slope", False),
+        ("import lab.field as field", "field.slope", "use.py, line 6 may be one of `slope`"),
+        ("from lab.field import slope", "slope", "use.py, line 6 may be one of `slope`"),
+        ("import lab.field.helper", "lab.field.helper.slope", "right if `lab.field.helper` is "),
+        ("from lab.field.helper import slope as s", "s", "under another name in "),
+        ("from lab.other import slope", "slope", "every caller of `slope` hands in a tape"),
+        ("from sklearn.field import slope", "slope", "every caller of `slope` hands in a tape"),
     ],
 )
 @pytest.mark.parametrize("package", [True, False])
 def test_a_call_by_an_installed_name_takes_no_tape_that_it_is_not_given(
-    tmp_path: Path, head: str, call: str, is_left: bool, package: bool
+    tmp_path: Path, head: str, call: str, told: str, package: bool
 ) -> None:
     folder = tmp_path / "field"
     folder.mkdir()
@@ -250,10 +250,12 @@ def test_a_call_by_an_installed_name_takes_no_tape_that_it_is_not_given(
     if package:
         (folder / "__init__.py").write_text("from lab.field.helper import *\n")
     (tmp_path / "use.py").write_text(INSTALLED.format(head=head, call=call))
-    results = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1).results
-    [found] = [d for r in results if r.filename.endswith("helper.py") for d in r.diagnostics]
-    if is_left:
-        assert found.fix is None
-        assert "use.py, line" in found.message
-    else:
-        assert found.fix is not None
+    options = Settings(unsafe_fixes=True)
+    results = run([str(tmp_path)], lambda path: options, mode="preview", jobs=1).results
+    found = {Path(each.filename).name: each for each in results}
+    helper, use = found["helper.py"], found.get("use.py")
+    [message] = [d.message for d in (*helper.diagnostics, *helper.mended)]
+    assert told in message
+    threaded = use is not None and use.new is not None and b"tape=tape" in use.new
+    assert threaded == told.startswith("right if")
+    assert (helper.new is None) == told.startswith(("use.py", "under"))

@@ -212,14 +212,21 @@ def _dotted_imports(unit: Unit) -> dict[str, set[str]]:
 def missing_folders(project: Project, path: str, user: Unit, home: Unit) -> str:
     """The module of an absolute import that is ``home``, if the folders above that are named so.
 
-    Files in the topmost folder are imported by its name where that is a package. Empty where
-    another file at hand is meant, or may be.
+    Files in the topmost folder are imported by its name where that is a package, and that of a
+    checkout may be another one. Empty where another file at hand is meant, or may be.
     """
     module, _ = split_path(path)
-    if module.startswith(".") or is_module(user.filename, module, home.filename) is not None:
+    meant = is_module(user.filename, module, home.filename)
+    if module.startswith(".") or meant:
         return ""
-    others = (name for name, _ in project.units.files() if name != home.filename)
-    found = any(is_module(user.filename, module, name) is not False for name in others)
+    _, _, below = module.partition(".")
+    ways = [module]
+    if meant is False:
+        if not below or not is_module(user.filename, below, home.filename):
+            return ""
+        ways.append(below)
+    others = [name for name, _ in project.units.files() if name != home.filename]
+    found = any(is_module(user.filename, way, name) is not False for name in others for way in ways)
     return "" if found else module
 
 
