@@ -19,6 +19,7 @@ from tapemigrate.rules.kept_units import let_go, unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.values.named_alike import named_alike
+from tapemigrate.rules.values.variables.built_trainable import is_built_trainable
 from tapemigrate.rules.values.variables.variable_lists import function_at
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
@@ -239,6 +240,7 @@ def _project(
             parts_below,
             is_replaced,
             given_at,
+            is_built_trainable,
         )
         yield project
         project.forget()

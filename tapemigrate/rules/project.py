@@ -55,6 +55,8 @@ PartsBelow = Callable[["Project", Unit, ast.ClassDef, str], frozenset[str]]
 Replaced = Callable[["Project", Unit, ast.ClassDef | None, NamedFunction], bool]
 #: Whether an import path means what a file gave one of its names.
 GivenAt = Callable[["Project", str], bool]
+#: Whether a collection of variables is asked for those of a scope that are all trainable.
+BuiltTrainable = Callable[["Project", Unit, ast.Call], bool]
 
 
 @dataclass(eq=False)
@@ -128,7 +130,8 @@ class Project:
     of another file an import path means, ``alike`` whether tensors may have a name in the program
     that is one of a part of tensors, ``below`` whether a method of a class changes its object where
     a class of another file has one of its own in its place, ``replaced`` whether another file may
-    have another function run in place of one, ``given`` whether a path means what a file made.
+    have another function run in place of one, ``given`` whether a path means what a file made,
+    ``trainable`` whether a collection is asked for trainable variables alone.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class Project:
         below: PartsBelow | None = None,
         replaced: Replaced | None = None,
         given: GivenAt | None = None,
+        trainable: BuiltTrainable | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
@@ -153,6 +157,7 @@ class Project:
         self._below = below
         self._replaced = replaced
         self._given = given
+        self._trainable = trainable
         self._parts_below: dict[tuple[ast.ClassDef, str], frozenset[str]] = {}
         self._unread = tuple(unread)
         self.aliases = aliases or {}
@@ -204,6 +209,7 @@ class Project:
             self._below,
             self._replaced,
             self._given,
+            self._trainable,
         )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
@@ -279,6 +285,8 @@ class Project:
                 kinds.replaced = partial(self._replaced, self, unit)
             kinds.alike = None if self._alike is None else partial(self._alike, self)
             kinds.given_elsewhere = None if self._given is None else partial(self._given, self)
+            if self._trainable is not None:
+                kinds.built_trainable = partial(self._trainable, self, unit)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
 

@@ -111,6 +111,8 @@ class Kinds(CallEffects):
         self.replaced: Callable[[ast.ClassDef | None, NamedFunction], bool] | None = None
         #: Whether some code of the program may give tensors a name that tensors have for a part.
         self.alike: Callable[[str], bool] | None = None
+        #: Whether a collection is asked for variables of a scope that are all trainable.
+        self.built_trainable: Callable[[ast.Call], bool] | None = None
 
     def is_barren(self, node: ast.expr) -> bool:
         """Whether no gradient flows through ``node``: a number, a constant, a new variable."""
@@ -190,6 +192,8 @@ class Kinds(CallEffects):
             return Make.ANY_VARIABLES
         if name in GETTERS:
             asked = variables_asked_for(call)
+            if asked == "any" and self.built_trainable is not None and self.built_trainable(call):
+                asked = "trainable"
             return self._trainable_ones if asked == "trainable" else _COLLECTED[asked]
         if name in VARIABLE:
             if self._effects.has_creators:
