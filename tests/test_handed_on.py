@@ -83,6 +83,17 @@ def test_what_a_star_brings_there_is_told(tmp_path: Path, head: str, call: str, 
     assert (codes, new) == ([], text)
 
 
+@pytest.mark.parametrize(("first", "told"), [(True, False), (False, True)])
+def test_the_star_that_stands_last_tells(tmp_path: Path, first: bool, told: bool) -> None:
+    stars = ["from tensorflow import *\n", "from own import *\n"]
+    (tmp_path / "own.py").write_text("def gradients(y, x):\n    return [x]\n")
+    helper = "".join(stars if first else reversed(stars))
+    text = "import helper as tf\n\n\ndef slope(x):\n    return tf.gradients(x * x, x)[0]\n"
+    codes, new = fixes(tmp_path, helper, text)
+    assert bool(codes) == told
+    assert (new == text) != told
+
+
 def test_a_decorator_of_the_module_is_told(tmp_path: Path) -> None:
     text = "import helper\n\n\n@helper.tfe.implicit_gradients\ndef f(x):\n    return x\n"
     codes, new = fixes(tmp_path, HELPER, text)

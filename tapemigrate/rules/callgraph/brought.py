@@ -74,8 +74,9 @@ class Brought:
             found = set[tuple[str, str]]()
             for home in self._homes(user, module):
                 there = offered(home.text, home.filename)
-                found |= there.libraries
                 stars = starred_modules(home.text)
+                hidden = self._hidden(home, stars) if there.libraries else frozenset()
+                found |= {each for each in there.libraries if each[0] not in hidden}
                 handed_on = {path for path, _ in there.handed_on}
                 for path in handed_on.union(stars) if packages else ():
                     more = self._libraries(home, path, packages - 1)
@@ -83,6 +84,12 @@ class Brought:
                     found |= {each for each in more if path in stars or each[0] in names}
             self._of_libraries[key] = frozenset(found)
         return self._of_libraries[key]
+
+    def _hidden(self, home: SourceFile, stars: list[str]) -> frozenset[str]:
+        """What star imports of one's own code bring on top of TensorFlow's names."""
+        places = [n for n, path in enumerate(stars) if path.split(".")[0] == "tensorflow"]
+        after = stars[places[-1] + 1 :] if places else []
+        return frozenset().union(*(self._starred(home, path) for path in after))
 
     def _code_of(
         self, user: SourceFile, module: str, packages: int = _MOST_PACKAGES
