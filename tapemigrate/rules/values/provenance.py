@@ -59,7 +59,7 @@ from tapemigrate.rules.values.variables.variable_values import (
     root_of,
 )
 from tapemigrate.rules.values.variables.variables_named import names_variables
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.operands import Operands
 from tapemigrate.tape.ops.plain_calls import makes_none
@@ -635,15 +635,27 @@ def _behind(view: View, node: ast.expr) -> frozenset[Def]:
         return frozenset()
     paths = Operands(view.kinds).paths(node)
     uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
+    every = backward(uses).made
+    passed = frozenset(d for d in every if d.kind is Kind.MUTATE and _takes_numbers(view, d))
     plain = {
         d
-        for d in backward(uses).made
+        for d in every
         if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in PLAIN
     }
-    return backward(uses, frozenset(plain)).made - frozenset(
+    return backward(uses, frozenset(plain), passed=passed).made - frozenset(
         d
         for d in plain
         if d.value is not None
         and path_of(d.value) is None
         and view.kinds.make(d.value) is Make.PYTHON
     )
+
+
+def _takes_numbers(view: View, made: Def) -> bool:
+    """Whether its method is called with numbers and texts: ``env.seed(int(args["seed"]))``."""
+    call = made.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    given = arguments_of(call)
+    own = path_of(call.func.value) == made.path
+    return own and bool(given) and all(view.kinds.make(a) is Make.PYTHON for a in given)
