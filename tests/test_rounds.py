@@ -175,3 +175,76 @@ def test_arithmetic_that_lists_do_not_have_makes_a_new_tensor(value: str) -> Non
 @pytest.mark.parametrize("value", ["[x] * (i - 1)", "[x] + pairs * (3 - 1)", "x"])
 def test_what_may_be_a_list_of_the_same_tensors(value: str) -> None:
     assert not told_of_rounds("added", f"z = {value}\n    ", "z").startswith("safe")
+
+
+PENALTY = """\
+import functools
+
+import tensorflow as tf
+import lib
+MODE = "a"
+
+
+def Normalize(x):
+    return x * lib.param("n")
+
+
+def GoodGenerator(n):
+    return tf.tanh(tf.ones([n, 3]) * lib.param("g"))
+
+
+def GoodDiscriminator(x):
+    lib.set_stdev(0.02)
+    out = tf.reduce_sum(tf.nn.softplus(Normalize(x)), 1)
+    lib.unset_stdev()
+    return out
+
+
+def GeneratorAndDiscriminator():
+    if MODE == "a":
+        return GoodGenerator, GoodDiscriminator
+    return functools.partial(GoodGenerator), functools.partial(GoodDiscriminator)
+
+
+Generator, Discriminator = GeneratorAndDiscriminator()
+costs = []
+for device, real_conv in zip(["a", "b"], tf.split(tf.placeholder(tf.int32, [4, 3]), 2)):
+    with tf.device(device):
+        real_data = tf.reshape(tf.cast(real_conv, tf.float32), [2, 3])
+        fake_data = Generator(2)
+        cost = tf.reduce_mean(Discriminator(fake_data))
+        alpha = tf.random_uniform(shape=[2, 1])
+        differences = fake_data - real_data
+        interpolates = {made}
+        gradients = tf.gradients(Discriminator(interpolates), [interpolates])[0]
+        costs.append(cost + tf.reduce_sum(gradients))
+"""
+PARAMS = """\
+import tensorflow as tf
+_params = {}
+_last = []
+_stdev = None
+def set_stdev(x):
+    global _stdev
+    _stdev = x
+def unset_stdev():
+    global _stdev
+    _stdev = None
+def param(name):
+    if _stdev is not None:
+        pass
+    if name not in _params:
+        _params[name] = tf.Variable(1.0, name=name)
+    return _params[name]
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "is_new"),
+    [("real_data + (alpha * differences)", True), ("Generator(2)", False)],
+)
+def test_arithmetic_on_what_unknown_code_gives_is_no_list(made: str, is_new: bool) -> None:
+    texts = {"main.py": PENALTY.replace("{made}", made), "lib.py": PARAMS}
+    files = {name: SourceFile(name, text) for name, text in texts.items()}
+    result = analyse(files, Settings(), rewrite=True)
+    assert ("main.py" in result.rewritten) == is_new

@@ -207,7 +207,18 @@ def _idle(tape: Tape) -> list[Ask]:
     if not tape.alone or len(tape.asks) == 1:
         return []
     recorded = [a for a in tape.asks if tape.records(a.stmt) and not _is_in_another(tape, a)]
-    return [a for a in recorded if not _may_be_needed(tape, a) and not _is_made_beside(tape, a)]
+    return [
+        a
+        for a in recorded
+        if not (_may_be_needed(tape, a) or _is_made_beside(tape, a) or _reads_what_is_beside(a))
+    ]
+
+
+def _reads_what_is_beside(ask: Ask) -> bool:
+    """Whether the target is made of a name that its own statement gives: ``(g := …), …``."""
+    given = {n.target.id for n in walk(ask.stmt) if isinstance(n, ast.NamedExpr)}
+    read = (n for n in walk(ask.target) if isinstance(n, ast.Name)) if ask.target else ()
+    return any(n.id in given for n in read)
 
 
 def _is_made_beside(tape: Tape, ask: Ask) -> bool:

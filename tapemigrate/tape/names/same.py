@@ -80,7 +80,9 @@ def _is_no_list(node: ast.expr, kinds: Kinds, flow: Flow, depth: int) -> bool:
         case ast.Call():
             return kinds.make(node) is Make.LEAF
     path = path_of(node)
-    made = origins(flow.reads.get(node, frozenset())) if path is not None and depth else ()
+    known = origins(flow.reads.get(node, frozenset())) if path is not None and depth else ()
+    # Functions that it may hold are none of it.
+    made = [d for d in known if path is not None and d.path[0] == path[0]]
     return bool(made) and all(
         d.kind is Kind.ASSIGN
         and d.path == path

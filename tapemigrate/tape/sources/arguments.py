@@ -146,7 +146,8 @@ def _is_one_tensor(node: ast.expr, flow: Flow, kinds: Kinds, depth: int = _DEPTH
     path = path_of(node)
     if path is None or not depth:
         return _is_tensor(node, kinds)
-    made = origins(flow.reads.get(node, frozenset()))
+    # Functions that it may hold are none of it.
+    made = [d for d in origins(flow.reads.get(node, frozenset())) if d.path[0] == path[0]]
     return bool(made) and all(
         d.kind is Kind.ASSIGN
         and d.path == path
