@@ -94,6 +94,16 @@ def test_the_star_that_stands_last_tells(tmp_path: Path, first: bool, told: bool
     assert (new == text) != told
 
 
+@pytest.mark.parametrize("off", [True, False])
+def test_what_is_turned_off_behind_a_star_is_seen(tmp_path: Path, off: bool) -> None:
+    text = "import helper as tf\n"
+    text += "tf.disable_v2_behavior()\n" if off else ""
+    text += "\n\ndef slope(x):\n    y = x * x\n    return tf.gradients(y, x)[0]\n"
+    _, new = fixes(tmp_path, "from tensorflow.compat.v1 import *\n", text)
+    assert ("tf.enable_resource_variables()\n" in new) == off
+    assert ".gradients(" not in new
+
+
 def test_a_decorator_of_the_module_is_told(tmp_path: Path) -> None:
     text = "import helper\n\n\n@helper.tfe.implicit_gradients\ndef f(x):\n    return x\n"
     codes, new = fixes(tmp_path, HELPER, text)

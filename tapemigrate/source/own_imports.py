@@ -36,8 +36,11 @@ _ASKED = late(
 
 # What a file asks of TensorFlow that is of interest where it has that from another one.
 _ASKED_FOR = ("gradient", "hessians", "jacobian", "make_vjp")
-# The names that lead there, which a star import of TensorFlow brings.
-_STARRED = ("gradients", "hessians", "contrib")
+# The names that lead there, or turn off what a tape needs, which a star import of it brings.
+_STARRED = (
+    *("gradients", "hessians", "contrib"),
+    *("disable_v2_behavior", "disable_resource_variables", "disable_control_flow_v2"),
+)
 
 
 @dataclass(frozen=True, slots=True)
